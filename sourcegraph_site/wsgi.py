@@ -1,0 +1,8 @@
+"""Entry point of gunicorn."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sourcegraph_site.settings")
+application = get_wsgi_application()
