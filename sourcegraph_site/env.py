@@ -4,6 +4,7 @@
 the environment. Nothing else in the product reads `os.environ` for configuration.
 """
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -108,10 +109,8 @@ def kept_secret(path: Path) -> str:
             out.write(secrets.token_urlsafe(48))
             out.flush()
             os.fsync(out.fileno())
-        try:
+        with contextlib.suppress(FileExistsError):
             os.link(mine, path)
-        except FileExistsError:
-            pass
     finally:
         mine.unlink(missing_ok=True)
     return path.read_text(encoding="ascii")

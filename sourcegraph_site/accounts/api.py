@@ -1,0 +1,118 @@
+"""Who am I, what may be read here, and what this server can do."""
+
+from typing import Any, ClassVar
+
+from django.contrib.auth import logout
+from django.middleware.csrf import get_token
+from django.urls import path
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sourcegraph_site.accounts.models import User
+from sourcegraph_site.accounts.policy import access, repository_defaults
+from sourcegraph_site.api.views import ApiView
+from sourcegraph_site.kernel.actor import ActorKind
+from sourcegraph_site.kernel.errors import AuthenticationRequired
+from sourcegraph_site.kernel.wire import time_text
+
+OPERATIONS = [
+    "search",
+    "read",
+    "read_many",
+    "list",
+    "diff",
+    "resolve",
+    "refs",
+    "find",
+    "log",
+    "blame",
+    "availability",
+    "commits",
+    "prepare",
+]
+
+
+class OpenView(ApiView):
+    """Readable by everyone, whatever the site's settings say; looks at no credential."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
+class AccessPolicyView(OpenView):
+    def get(self, request: Request) -> Response:
+        values = access()
+        return Response(
+            {
+                "public_read": values.public_read,
+                "public_prepare": False,
+                "sso_enabled": True,
+                "user_repositories": values.allow_user_repositories,
+            }
+        )
+
+
+class SiteSettingsView(OpenView):
+    def get(self, request: Request) -> Response:
+        values = repository_defaults()
+        shown = ("retention_mode", "retention_days", "retention_count", "git_timeout_minutes")
+        return Response({"repository_defaults": {key: getattr(values, key) for key in shown}})
+
+
+class CapabilitiesView(ApiView):
+    public: ClassVar[bool] = True
+    keys: ClassVar[bool] = True
+
+    def get(self, request: Request) -> Response:
+        return Response(
+            {
+                "Protocol": "zoekt-single-repo-v1",
+                "Operations": OPERATIONS,
+                "Authentication": "access-policy",
+                "SearchProfile": "text-no-ctags",
+                "SymbolSearch": False,
+                "ChunkMatches": False,
+            }
+        )
+
+
+class MeView(ApiView):
+    """The signed-in person, and the CSRF token that their writes need."""
+
+    def get(self, request: Request) -> Response:
+        user = getattr(request._request, "user", None)
+        if self.actor.kind is not ActorKind.SESSION or not isinstance(user, User):
+            raise AuthenticationRequired("Sign in on the website.")
+        return Response(
+            {
+                "user": {
+                    "id": user.public_id,
+                    "issuer": "local",
+                    "subject": user.username,
+                    "name": user.display_name,
+                    "email": user.email,
+                    "department": user.department,
+                    "role": "admin" if user.is_superuser else "user",
+                    "created_at": time_text(user.date_joined),
+                    "last_login_at": time_text(user.last_login) if user.last_login else None,
+                },
+                "permissions": {"read": True, "manage": user.is_superuser},
+                "csrf_token": get_token(request._request),
+                "expires_at": time_text(request._request.session.get_expiry_date()),
+            }
+        )
+
+
+class LogoutView(ApiView):
+    def post(self, request: Request) -> Response:
+        logout(request._request)
+        return Response({"logged_out": True})
+
+
+routes = [
+    path("access-policy", AccessPolicyView.as_view()),
+    path("site-settings", SiteSettingsView.as_view()),
+    path("v1/capabilities", CapabilitiesView.as_view()),
+    path("auth/me", MeView.as_view()),
+    path("auth/logout", LogoutView.as_view()),
+]

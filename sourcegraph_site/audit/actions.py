@@ -1,0 +1,20 @@
+"""The vocabulary of the audit log: subject.what_happened. Retired values stay, marked."""
+
+ACTIONS = frozenset(
+    {
+        "user.became_first_administrator",
+        "repository.registered",
+        "repository.updated",
+        "repository.deleted",
+        "repository.purged",
+        "repository.cleaned",
+        "repository.prepare_requested",
+        "repository.sync_requested",
+        "repository.job_cancelled",
+        "repository.manager_added",
+        "repository.manager_removed",
+        "repository.webhook_created",
+        "repository.webhook_revoked",
+        "settings.changed",
+    }
+)
