@@ -137,10 +137,6 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "sourcegraph_site.web.middleware.PageMiddleware",
-]
-# What only pages and cookie-carrying calls need; PageMiddleware runs them for those alone.
-PAGE_MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "sourcegraph_site.web.middleware.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -151,6 +147,12 @@ PAGE_MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
+# All that an API call without our session cookie needs; wsgi.py chooses.
+LEAN_MIDDLEWARE = [
+    "sourcegraph_site.web.middleware.RequestMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+]
+APPEND_SLASH = False
 
 TEMPLATES = [
     {

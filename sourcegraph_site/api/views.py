@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from rest_framework.authentication import CSRFCheck
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -25,6 +26,7 @@ from sourcegraph_site.kernel.errors import (
     AuthenticationRequired,
     CsrfRequired,
     InvalidQueryParameters,
+    InvalidRequest,
     PreconditionRequired,
 )
 from sourcegraph_site.kernel.inputs import MAX_BODY_BYTES, Input, parse, parse_json
@@ -84,10 +86,14 @@ class ApiView(APIView):
 
 
 def _check_origin(http: HttpRequest) -> None:
-    """Django checks the token; that an Origin was sent, and is ours, is checked here."""
+    """A signed-in write carries our Origin and the CSRF token; Django compares the token."""
     origin = http.META.get("HTTP_ORIGIN")
     ours = f"{http.scheme}://{http.get_host()}"
     if origin is None or origin not in (settings.ORIGIN, ours):
+        raise CsrfRequired("Send Origin and X-CSRF-Token with a signed-in write.")
+    check = CSRFCheck(lambda request: HttpResponse())
+    check.process_request(http)
+    if check.process_view(http, None, (), {}):
         raise CsrfRequired("Send Origin and X-CSRF-Token with a signed-in write.")
 
 
@@ -154,8 +160,6 @@ class QueryView(ApiView):
 
 def with_repo(body: dict[str, Any], query: dict[str, str], field: str) -> dict[str, Any]:
     """`body` with the repository of the query string; it may not stand in the body itself."""
-    from sourcegraph_site.kernel.errors import InvalidRequest
-
     if field in body:
         raise InvalidRequest(f"Unknown field {field!r}.")
     return {**body, field: query.get("repo", "")}
