@@ -8,8 +8,8 @@ os.environ.setdefault("SOURCEGRAPH_DATA_ROOT", tempfile.mkdtemp(prefix="sourcegr
 os.environ.setdefault("SOURCEGRAPH_SECRET_KEY", "test-only-secret-key-test-only-secret-key")
 os.environ.setdefault("SOURCEGRAPH_MIN_FREE_BYTES", "0")
 
-from sourcegraph_site.settings import *  # noqa: E402, F403
-from sourcegraph_site.settings import DATA_ROOT, DATABASES  # noqa: E402
+from sourcegraph_site.settings import *  # noqa: F403
+from sourcegraph_site.settings import DATA_ROOT, DATABASES
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":

@@ -1,0 +1,61 @@
+"""The cast: what many tests start from. Fixtures of one app live beside its tests."""
+
+import pytest
+from django.core.cache import cache
+
+from sourcegraph_site.accounts import policy
+from sourcegraph_site.accounts.models import User
+from sourcegraph_site.api import limits
+from sourcegraph_site.kernel.actor import Actor, ActorKind
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    """Process-wide memories (settings, permits) must not leak from test to test."""
+    policy.forget()
+    limits.reset()
+    yield
+    policy.forget()
+    limits.reset()
+
+
+@pytest.fixture
+def make_user(db):
+    def make(name: str = "alice", *, admin: bool = False, **fields: object) -> User:
+        user = User(username=name, email=f"{name}@example.org", is_superuser=admin, **fields)
+        user.set_password("correct horse battery")
+        user.save()
+        return user
+
+    return make
+
+
+@pytest.fixture
+def administrator(make_user) -> User:
+    return make_user("root", admin=True)
+
+
+@pytest.fixture
+def actor_for():
+    """The actor that a signed-in session of this user gives."""
+
+    def actor(user: User) -> Actor:
+        return Actor(
+            ActorKind.SESSION, user.username, user_id=user.pk, site_admin=user.is_superuser
+        )
+
+    return actor
+
+
+@pytest.fixture
+def service_token(settings) -> str:
+    settings.API_TOKEN = "deployment-credential-for-tests-0123456789"
+    return settings.API_TOKEN
+
+
+@pytest.fixture
+def cache_table(db):
+    from django.core.management import call_command
+
+    call_command("createcachetable", verbosity=0)
+    cache.clear()
