@@ -1,0 +1,27 @@
+"""Tables of the repositories app."""
+
+from repos.models.repository import (
+    SYNC_INTERVALS,
+    IndexHistory,
+    IndexMode,
+    Repository,
+    RepositoryManager,
+    State,
+)
+from repos.models.requests import Receipt, ResolvedRef
+from repos.models.versions import BranchHead, GroupVersion, SyncCheck, Version
+
+__all__ = [
+    "SYNC_INTERVALS",
+    "BranchHead",
+    "GroupVersion",
+    "IndexHistory",
+    "IndexMode",
+    "Receipt",
+    "Repository",
+    "RepositoryManager",
+    "ResolvedRef",
+    "State",
+    "SyncCheck",
+    "Version",
+]

@@ -1,0 +1,100 @@
+"""Which commits have an index. Written by the search app, read by everyone.
+
+Every function takes plain ids, so that a job whose repository is gone writes nothing.
+"""
+
+from datetime import datetime
+
+from django.db.models import Sum
+
+from repos.models import GroupVersion, Repository, Version
+
+
+def mark_indexed(
+    repository_id: int,
+    commit: str,
+    *,
+    group: str = "",
+    files: int,
+    shards: int,
+    finished_at: datetime,
+    seconds: float,
+) -> bool:
+    """Record that search answers at this commit (of this path group).
+
+    False when the commit is no longer kept: the caller then removes what it has built.
+    Call it in the transaction that makes the generation visible.
+    """
+    version = (
+        Version.objects.select_for_update(of=("self",))
+        .select_related("repository")
+        .filter(repository_id=repository_id, commit=commit)
+        .first()
+    )
+    if version is None:
+        return False
+    if group:
+        GroupVersion.objects.update_or_create(
+            version=version,
+            group=group,
+            defaults={
+                "files": files,
+                "shards": shards,
+                "indexed_at": finished_at,
+                "duration_seconds": seconds,
+            },
+        )
+        _project(version)
+    else:
+        version.indexed, version.files, version.shards = True, files, shards
+        version.save(update_fields=["indexed", "files", "shards"])
+    Repository.objects.filter(pk=repository_id).update(
+        last_indexed_at=finished_at, last_index_duration_seconds=seconds
+    )
+    return True
+
+
+def mark_unindexed(repository_id: int, commit: str, *, group: str = "") -> None:
+    """The index of this commit (of this group) is gone or damaged."""
+    version = (
+        Version.objects.select_for_update(of=("self",))
+        .select_related("repository")
+        .filter(repository_id=repository_id, commit=commit)
+        .first()
+    )
+    if version is None:
+        return
+    if group:
+        GroupVersion.objects.filter(version=version, group=group).delete()
+        _project(version)
+    else:
+        version.indexed, version.files, version.shards = False, 0, 0
+        version.save(update_fields=["indexed", "files", "shards"])
+
+
+def _project(version: Version) -> None:
+    """A monorepo's commit counts as indexed only when every group has it."""
+    names = set(version.repository.group_names)
+    ready = GroupVersion.objects.filter(version=version, group__in=names)
+    sums = ready.aggregate(files=Sum("files"), shards=Sum("shards"))
+    version.indexed = ready.count() == len(names)
+    version.files = (sums["files"] or 0) if version.indexed else 0
+    version.shards = (sums["shards"] or 0) if version.indexed else 0
+    version.save(update_fields=["indexed", "files", "shards"])
+
+
+def group_ready(version: Version, group: str) -> bool:
+    """Is this path group prepared at this commit? In full mode, is the commit indexed?"""
+    if not group:
+        return version.indexed
+    return GroupVersion.objects.filter(version=version, group=group).exists()
+
+
+def ready_groups(version: Version) -> set[str]:
+    """Names of the path groups that are prepared at this commit."""
+    return set(GroupVersion.objects.filter(version=version).values_list("group", flat=True))
+
+
+def group_ever_ready(repository: Repository, group: str) -> bool:
+    """Has an index job of this group completed for any commit that is kept?"""
+    return GroupVersion.objects.filter(version__repository=repository, group=group).exists()
