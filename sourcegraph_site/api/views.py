@@ -146,12 +146,14 @@ class QueryView(ApiView):
     parameters = frozenset({"repo"})
     input: ClassVar[type[Input]]
     use_case: ClassVar[Callable[..., Any]]
+    input_casing: ClassVar[Casing] = "pascal"
     reply_casing: ClassVar[Casing] = "pascal"
     status_code: ClassVar[int] = 200
 
     def read_input(self, request: Request) -> Input:
         body = json_body(request)
-        return parse(self.input, with_repo(body, self.query, "Repo"), casing="pascal")
+        field = "Repo" if self.input_casing == "pascal" else "repo"
+        return parse(self.input, with_repo(body, self.query, field), casing=self.input_casing)
 
     def post(self, request: Request) -> Response:
         result = type(self).use_case(self.actor, self.read_input(request))
