@@ -1,13 +1,14 @@
 """Who may see and who may manage a repository: the only place for these rules.
 
-| Caller                                  | sees                                | manages            |
-|-----------------------------------------|-------------------------------------|--------------------|
-| anonymous                               | public ones, while the site allows  | nothing            |
-| administrator on the website, deployment| everything                          | everything         |
-| credential, terminal, own jobs          |                                     |                    |
-| signed-in person                        | public, created, managed ones       | managed ones       |
-| personal key, access token              | as its owner without the            | nothing; `prepare` |
-|                                         | administrator's reach, narrowed     | has its own rule   |
+| Caller                       | sees                               | manages          |
+|------------------------------|------------------------------------|------------------|
+| anonymous                    | public ones, while the site allows | nothing          |
+| administrator on the website,| everything                         | everything       |
+| deployment credential,       |                                    |                  |
+| terminal, our own jobs       |                                    |                  |
+| signed-in person             | public, created and managed ones   | managed ones     |
+| personal key, access token   | as its owner, but without the      | nothing; has its |
+|                              | administrator's reach; narrowed    | rule for prepare |
 """
 
 from django.db.models import Q, QuerySet
@@ -33,15 +34,17 @@ def visible_to(actor: Actor) -> QuerySet[Repository]:
         if not actor.signed_in:
             found = found.filter(public_read=True) if policy.public_read() else found.none()
         else:
-            managed = RepositoryManager.objects.filter(user_id=actor.user_id)
-            found = found.filter(
-                Q(public_read=True)
-                | Q(creator_id=actor.user_id)
-                | Q(pk__in=managed.values("repository_id"))
-            )
+            found = found.filter(Q(public_read=True) | _belonging_to(actor))
     if actor.repositories is not None:
         found = found.filter(name__in=actor.repositories)
     return found
+
+
+def _belonging_to(actor: Actor) -> Q:
+    if actor.user_id is None:
+        return Q(pk__in=[])
+    managed = RepositoryManager.objects.filter(user_id=actor.user_id)
+    return Q(creator_id=actor.user_id) | Q(pk__in=managed.values("repository_id"))
 
 
 def get_visible(actor: Actor, name: str) -> Repository:

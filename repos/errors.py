@@ -191,10 +191,22 @@ class QueueFull(Unavailable):
     code = "QUEUE_FULL"
 
 
-class JobNotFound(Missing):
-    """This repository has no such job."""
+class PolicyChanged(Conflict):
+    """The policy changed while the job ran; the next sync works by the new one."""
 
-    code = "JOB_NOT_FOUND"
+    code = "POLICY_CHANGED"
+
+
+class SyncIntervalChanged(Conflict):
+    """The sync interval changed, and the waiting automatic sync was cancelled."""
+
+    code = "SYNC_INTERVAL_CHANGED"
+
+
+class RepositoryCleaned(Conflict):
+    """The repository's old indexes were cleaned, and its waiting jobs were cancelled."""
+
+    code = "REPOSITORY_CLEANED"
 
 
 # --- Versions ----------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from sourcegraph_site.accounts import policy
 from sourcegraph_site.accounts.models import User
 from sourcegraph_site.api import limits
 from sourcegraph_site.kernel.actor import Actor, ActorKind
+from tests.support.git_remote import GitRemote
+from tests.support.http_remote import HttpRemote
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +61,24 @@ def cache_table(db):
 
     call_command("createcachetable", verbosity=0)
     cache.clear()
+
+
+@pytest.fixture
+def git_remote(tmp_path, settings):
+    """Make real repositories by name; their `file://` addresses are allowed."""
+    root = tmp_path / "remotes"
+    settings.LOCAL_REMOTES = [*settings.LOCAL_REMOTES, root.resolve()]
+
+    def make(name: str = "acme/widgets", **options: str) -> GitRemote:
+        return GitRemote(root / f"{name}.git", **options)
+
+    return make
+
+
+@pytest.fixture
+def http_remote(tmp_path, settings):
+    """A Git server over HTTP on this machine, allowed as a remote."""
+    server = HttpRemote(tmp_path / "served")
+    settings.ALLOWED_REMOTES = [*settings.ALLOWED_REMOTES, server.origin]
+    yield server
+    server.stop()
