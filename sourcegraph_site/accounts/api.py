@@ -1,6 +1,6 @@
 """Who am I, what may be read here, and what this server can do."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib.auth import logout
 from django.middleware.csrf import get_token
@@ -11,8 +11,6 @@ from rest_framework.response import Response
 from sourcegraph_site.accounts.models import User
 from sourcegraph_site.accounts.policy import access, repository_defaults
 from sourcegraph_site.api.views import ApiView
-from sourcegraph_site.kernel.actor import ActorKind
-from sourcegraph_site.kernel.errors import AuthenticationRequired
 from sourcegraph_site.kernel.wire import time_text
 
 OPERATIONS = [
@@ -40,6 +38,8 @@ class OpenView(ApiView):
 
 
 class AccessPolicyView(OpenView):
+    """Whether anonymous callers may read, and who may register repositories."""
+
     def get(self, request: Request) -> Response:
         values = access()
         return Response(
@@ -53,6 +53,8 @@ class AccessPolicyView(OpenView):
 
 
 class SiteSettingsView(OpenView):
+    """The defaults that a new repository gets."""
+
     def get(self, request: Request) -> Response:
         values = repository_defaults()
         shown = ("retention_mode", "retention_days", "retention_count", "git_timeout_minutes")
@@ -60,6 +62,8 @@ class SiteSettingsView(OpenView):
 
 
 class CapabilitiesView(ApiView):
+    """What this server can do."""
+
     public: ClassVar[bool] = True
     keys: ClassVar[bool] = True
 
@@ -79,10 +83,10 @@ class CapabilitiesView(ApiView):
 class MeView(ApiView):
     """The signed-in person, and the CSRF token that their writes need."""
 
+    browser_only: ClassVar[bool] = True
+
     def get(self, request: Request) -> Response:
-        user = getattr(request._request, "user", None)
-        if self.actor.kind is not ActorKind.SESSION or not isinstance(user, User):
-            raise AuthenticationRequired("Sign in on the website.")
+        user = cast(User, request._request.user)
         return Response(
             {
                 "user": {
@@ -104,6 +108,10 @@ class MeView(ApiView):
 
 
 class LogoutView(ApiView):
+    """Ends this session."""
+
+    browser_only: ClassVar[bool] = True
+
     def post(self, request: Request) -> Response:
         logout(request._request)
         return Response({"logged_out": True})

@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import BadRequest as DjangoBadRequest
 from django.core.exceptions import SuspiciousOperation
 from django.db import DatabaseError
@@ -26,6 +27,9 @@ SETTINGS_PROTOCOL = "site-settings-v1"
 
 
 def error_body(request: HttpRequest, error: AppError) -> dict[str, Any]:
+    """The envelope; sign-in routes answer the code alone (contract 1.1)."""
+    if request.path.startswith(settings.PREFIX + "auth/"):
+        return {"error": error.code}
     settings_path = "/api/admin/settings" in request.path
     meta: dict[str, Any] = {
         "Protocol": SETTINGS_PROTOCOL if settings_path else PROTOCOL,

@@ -40,10 +40,12 @@ class ApiView(APIView):
 
     `public`: anonymous callers may use it while the site allows public reading.
     `keys`: personal keys and OAuth tokens may use it.
+    `browser_only`: a signed-in session and nothing else.
     """
 
     public: ClassVar[bool] = False
     keys: ClassVar[bool] = False
+    browser_only: ClassVar[bool] = False
     parameters: ClassVar[frozenset[str]] = frozenset()
 
     authentication_classes = ()
@@ -64,6 +66,8 @@ class ApiView(APIView):
             if not (self.public and public_read()):
                 raise AuthenticationRequired("Sign in, or send a key.")
             limits.anonymous(client_address(http))
+        elif self.browser_only and kind is not ActorKind.SESSION:
+            raise AccessDenied("Only a person who is signed in on the website may do this.")
         elif kind in (ActorKind.KEY, ActorKind.OAUTH) and not self.keys:
             raise AccessDenied("A personal key cannot be used here.")
         elif kind is ActorKind.SESSION and http.method not in SAFE_METHODS:

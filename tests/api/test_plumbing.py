@@ -17,7 +17,8 @@ LOGOUT = "/sourcegraph/auth/logout"
 
 
 def code(response) -> str:
-    return response.json()["Meta"]["Code"]
+    body = response.json()
+    return body["Meta"]["Code"] if "Meta" in body else body["error"]
 
 
 def test_the_root_leads_to_the_prefix(client):
@@ -97,6 +98,13 @@ def test_a_signed_in_write_needs_origin_and_token(administrator):
     ]
     assert [(r.status_code, code(r)) for r in refused] == [(403, "CSRF_REQUIRED")] * 5
     assert client.post(LOGOUT, headers={**origin, "X-CSRF-Token": token}).status_code == 200
+
+
+def test_sign_in_routes_answer_a_session_only(client, service_token):
+    bearer = {"Authorization": f"Bearer {service_token}"}
+    for call in (client.get(ME, headers=bearer), client.post(LOGOUT, headers=bearer)):
+        assert (call.status_code, call.json()) == (403, {"error": "ACCESS_DENIED"})
+    assert client.get(ME).json() == {"error": "AUTHENTICATION_REQUIRED"}
 
 
 def test_me_tells_who_is_signed_in(client, administrator):
