@@ -9,9 +9,10 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, include, path
 from django.utils.module_loading import module_has_submodule
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularAPIView
 
 from sourcegraph_site.accounts.views import first_administrator
+from sourcegraph_site.api.reference import ReferenceView
 from sourcegraph_site.api.urls import api_routes
 
 
@@ -34,7 +35,7 @@ site = [
     *api_routes(),
     *page_routes(),
     path("v1/schema", SpectacularAPIView.as_view(), name="schema"),
-    path("v1/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api_docs"),
+    path("v1/docs", ReferenceView.as_view(url_name="schema"), name="api_docs"),
     path("login", LoginView.as_view(), name="login"),
     path("first-administrator", first_administrator, name="first_administrator"),
     path("accounts/", include("allauth.account.urls")),
