@@ -8,12 +8,12 @@ section starts at a multiple of 64 bytes.
     8        4       format number
     64       ...     sections, in any order
     end-t    ...     section table: per section name (16 bytes, zero padded), offset u64,
-                     length u64, CRC-32 u32, page size u32
+                     length u64, CRC-32 u32 (0: checked in parts, see Damage), zero u32
     end-40   40      trailer: length of the file u64, offset of the table u64, length of
                      the table u32, CRC-32 of the table u32, format number u32, zero u32,
                      magic b"SGSEGEND"
 
-    section     content
+    section      content
     meta        JSON: see `SegmentMeta`
     content     normalised text (text.py) of the documents, end to end
     oids        object id of each document, 20 bytes (32 with SHA-256)
@@ -22,6 +22,7 @@ section starts at a multiple of 64 bytes.
     blocks      u32 number of blocks per document
     flags       u8 `DocumentFlags` per document
     starts      u32 first byte of each block in content, and the end of content
+    block_checks u32 CRC-32 of the content of each block
     line_starts u32 newlines in content before each block, and their total
     newlines    u16 position of each newline relative to its block
     codes       trigram codes, ascending: gaps to the code before, as a packed column
@@ -30,13 +31,12 @@ section starts at a multiple of 64 bytes.
     postings    the postings end to end, in the order of `codes`
     skip_oids   object ids that were looked at and left out
     skip_why    u8 `SkipReason` of each
-    *.pages     u32 CRC-32 of each page of the section in front of the dot
+    *.pages     u32 CRC-32 of each page of the section in front of the dot, 4 KiB a page
 
 Words. A *document* is one blob; documents lie in content in the order of their numbers.
 A *block* is a run of whole lines of one document, about 4 KiB; a longer line makes a
 longer block. Only a block of one line can be longer than 65,535 bytes; its newline, if it
-has one, is its last byte, whatever `newlines` says. A *filler* document (object id zero,
-one block, no postings) pads the content of one builder process; no manifest names it.
+has one, is its last byte, whatever `newlines` says. An empty document has no block.
 
 A trigram's *code* is b0 | b1 << 8 | b2 << 16. A block posts each trigram of its bytes and
 each trigram of its bytes after simple case folding (kernel/fold.py), none with a newline.
@@ -44,17 +44,17 @@ each trigram of its bytes after simple case folding (kernel/fold.py), none with 
 A *posting* is a sequence of containers, one per chunk of blocks that holds the trigram, in
 order of key: key u8, kind u8, payload length u16, payload of block numbers relative to the
 chunk. Kinds: 0 ascending u16; 1 bitmap, cut to the blocks of the chunk; 2 gaps of u8, where
-255 means "add 255 and go on". `meta` has, per key, the number of its first block and how
-many blocks it has.
+255 means "add 255 and go on". `meta` has, per key, the number of the chunk's first block.
 
 A *packed column* of n numbers is n bytes, the number or 255, and then the numbers of 255
 and above as u32, in order.
 
-Damage. The table has the CRC-32 of each section. Sections that have pages (content,
-newlines, postings) are too long to be read as a whole before the first search; each of
-their pages of 4 KiB is checked when it is first used, and all of them by `verify`. The
-other sections are checked when they are first used. So a flipped byte is `CorruptIndex`
-and never a search that finds less.
+Damage. Content, newlines and postings are too long to be read as a whole before the first
+search: `block_checks` has the CRC-32 of each block, the sections newlines.pages and
+postings.pages those of each page of 4 KiB. A block or page is checked when it is first
+used, and all of them by `verify`. Of the other sections the table has the CRC-32; they are
+checked when they are first used. So a flipped byte is `CorruptIndex` and never a search
+that finds less.
 
 Limits: content 4 GiB - 1, 256 chunks of at most 65,536 blocks, one document 64 MiB.
 
@@ -69,7 +69,7 @@ import enum
 import json
 import struct
 import zlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -87,7 +87,6 @@ CHUNK_BLOCKS = 65_536
 MAX_CHUNKS = 256
 MAX_CONTENT_BYTES = 2**32 - 1
 MAX_DOCUMENT_BYTES = 64 << 20
-PAGED_SECTIONS = ("content", "newlines", "postings")
 
 U8 = npt.NDArray[np.uint8]
 U16 = npt.NDArray[np.uint16]
@@ -120,7 +119,6 @@ class DocumentFlags(enum.IntFlag):
     UTF16 = 2  # decoded to UTF-8
     LFS_POINTER = 4  # the text is a Git LFS pointer, not the file
     OVERSIZE = 8  # above the size limit; live only where an override glob allows it
-    FILLER = 128  # padding; not a blob
 
 
 class SkipReason(enum.IntEnum):
@@ -129,6 +127,7 @@ class SkipReason(enum.IntEnum):
     TOO_LARGE = 1
     BINARY = 2
     ENCODING = 3
+    BEYOND_FORMAT = 4  # above MAX_DOCUMENT_BYTES; no glob can let it in
 
 
 @dataclass(frozen=True)
@@ -138,10 +137,8 @@ class SegmentMeta:
     segment_id: str
     options: str  # IndexOptions.digest of the build
     oid_bytes: int
-    text_bytes: int  # content without fillers
     trigrams: int  # length of the columns codes, sizes, counts
-    chunk_first_block: list[int] = field(default_factory=list)  # by container key
-    chunk_blocks: list[int] = field(default_factory=list)
+    chunk_first_block: list[int]  # by container key
 
     def encode(self) -> bytes:
         return json.dumps(asdict(self), separators=(",", ":")).encode()
@@ -163,15 +160,13 @@ class Section:
     name: str
     offset: int
     length: int
-    checksum: int
-    page_bytes: int = 0
+    checksum: int = 0
 
 
 def encode_table(sections: list[Section], table_offset: int) -> bytes:
     """The section table and the trailer, to be written at `table_offset`."""
     table = b"".join(
-        TABLE_ROW.pack(s.name.encode(), s.offset, s.length, s.checksum, s.page_bytes)
-        for s in sections
+        TABLE_ROW.pack(s.name.encode(), s.offset, s.length, s.checksum, 0) for s in sections
     )
     end = table_offset + len(table) + TRAILER.size
     return table + TRAILER.pack(
@@ -202,8 +197,8 @@ def decode_table(data: memoryview, name: str) -> dict[str, Section]:
     if len(table) != length or zlib.crc32(table) != checksum:
         raise CorruptIndex(name, "damaged section table")
     sections = {}
-    for tag, offset, extent, crc, page_bytes in TABLE_ROW.iter_unpack(table):
-        section = Section(tag.rstrip(b"\0").decode(), offset, extent, crc, page_bytes)
+    for tag, offset, extent, crc, _ in TABLE_ROW.iter_unpack(table):
+        section = Section(tag.rstrip(b"\0").decode(), offset, extent, crc)
         if offset + extent > start:
             raise CorruptIndex(name, f"section {section.name} lies outside the file")
         sections[section.name] = section
@@ -235,14 +230,9 @@ def unpack_column(data: memoryview, length: int) -> U32:
     return values
 
 
-def page_checksums(data: memoryview, page_bytes: int = PAGE_BYTES) -> U32:
+def page_checksums(data: memoryview) -> U32:
     """CRC-32 of each page of `data`; the last page may be shorter."""
     return np.fromiter(
-        (zlib.crc32(data[at : at + page_bytes]) for at in range(0, len(data), page_bytes)),
+        (zlib.crc32(data[at : at + PAGE_BYTES]) for at in range(0, len(data), PAGE_BYTES)),
         np.uint32,
     )
-
-
-def pages_checksum(pages: U32) -> int:
-    """What the table says of a section that has pages: the CRC-32 of its page checksums."""
-    return zlib.crc32(pages.astype("<u4").tobytes())

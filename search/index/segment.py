@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from search.index.format import (
     I64,
+    PAGE_BYTES,
     U8,
     U16,
     U32,
@@ -27,10 +28,9 @@ from search.index.format import (
     Section,
     SegmentMeta,
     decode_table,
-    pages_checksum,
     unpack_column,
 )
-from search.index.pages import CheckedPages
+from search.index.pages import CheckedPieces
 from search.kernel.host import query_kernel
 
 ABSENT = -1
@@ -165,33 +165,25 @@ class Segment:
         Raises:
             CorruptIndex: it is not.
         """
-        for block in blocks[~self._good_blocks[blocks]].tolist():
-            self._content_pages.check(
-                int(self.block_start[block]), int(self.block_start[block + 1])
-            )
-            self._good_blocks[block] = True
+        self._content_pieces.check(blocks)
 
     def check_range(self, start: int, end: int) -> None:
         """The same for the bytes [start, end) of content. Raises CorruptIndex."""
-        self._content_pages.check(start, end)
+        self._content_pieces.check_range(start, end)
 
     def check_newlines(self, blocks: npt.NDArray[np.integer]) -> None:
         """The same for the newline positions of these blocks. Raises CorruptIndex."""
         for block in blocks[~self._good_lines[blocks]].tolist():
             first, last = self.block_newline[block : block + 2].tolist()
-            self._newline_pages.check(2 * first, 2 * last)
+            self._newline_pieces.check_range(2 * first, 2 * last)
             self._good_lines[block] = True
 
     def text(self, document: int) -> memoryview:
         """The checked text of one document. Raises CorruptIndex."""
         start = int(self.document_start[document])
         end = start + int(self.document_length[document])
-        self._content_pages.check(start, end)
+        self._content_pieces.check_range(start, end)
         return self.content[start:end]
-
-    @cached_property
-    def _good_blocks(self) -> Bools:
-        return np.zeros(len(self.block_start) - 1, np.bool_)
 
     @cached_property
     def _good_lines(self) -> Bools:
@@ -257,7 +249,7 @@ class Segment:
     def _posting(self, row: int) -> memoryview:
         start, end = self.posting_offset[row : row + 2].tolist()
         if not self._good_postings[row]:
-            self._posting_pages.check(start, end)
+            self._posting_pieces.check_range(start, end)
             self._good_postings[row] = True
         return self._raw("postings")[start:end]
 
@@ -278,24 +270,25 @@ class Segment:
     # Sections
 
     @cached_property
-    def _content_pages(self) -> CheckedPages:
-        return self._pages("content")
+    def _content_pieces(self) -> CheckedPieces:
+        checksums = self._array("block_checks", np.dtype("<u4"))
+        return CheckedPieces(self.path.name, self.content, self.block_start, checksums)
 
     @cached_property
-    def _newline_pages(self) -> CheckedPages:
+    def _newline_pieces(self) -> CheckedPieces:
         return self._pages("newlines")
 
     @cached_property
-    def _posting_pages(self) -> CheckedPages:
+    def _posting_pieces(self) -> CheckedPieces:
         return self._pages("postings")
 
     def check_all(self) -> None:
         """Check every byte of the file that a section covers. Raises CorruptIndex."""
-        for name, section in self._sections.items():
-            if not section.page_bytes:
+        for name in self._sections:
+            if name not in ("content", "newlines", "postings"):
                 self._checked(name)
-        for pages in (self._content_pages, self._newline_pages, self._posting_pages):
-            pages.check_all()
+        for pieces in (self._content_pieces, self._newline_pieces, self._posting_pieces):
+            pieces.check_all()
 
     def _section(self, name: str) -> Section:
         try:
@@ -313,12 +306,12 @@ class Segment:
             raise CorruptIndex(self.path.name, f"damaged section {name}")
         return data
 
-    def _pages(self, name: str) -> CheckedPages:
-        section = self._section(name)
+    def _pages(self, name: str) -> CheckedPieces:
+        data = self._raw(name)
         checksums = self._array(f"{name}.pages", np.dtype("<u4"))
-        if pages_checksum(checksums) != section.checksum:
-            raise CorruptIndex(self.path.name, f"damaged page checksums of {name}")
-        return CheckedPages(self.path.name, self._raw(name), checksums, section.page_bytes)
+        bounds = np.arange(len(checksums) + 1, dtype=np.int64) * PAGE_BYTES
+        bounds[-1] = len(data)
+        return CheckedPieces(self.path.name, data, bounds.astype(np.uint32), checksums)
 
     def _array(self, name: str, kind: np.dtype[Any], length: int = -1) -> npt.NDArray[Any]:
         data = self._checked(name)

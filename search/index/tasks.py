@@ -1,0 +1,66 @@
+"""What a worker process, or a small build in its own process, can be asked to do."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from search.index.extract import Extractor, Part, key_range
+from search.index.join import join_ranges
+from search.index.segment import Segment
+from search.index.sources import git_blobs, segment_documents
+
+
+class Tasks:
+    """Answers requests (workers.py) one after the other; keeps the kernel between them."""
+
+    def __init__(self) -> None:
+        self._extractor: Extractor | None = None
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Do one request; the answer names the file of a part, or is empty."""
+        if request["op"] == "extract":
+            return self._extract(request)
+        if request["op"] == "join":
+            return self._join(request)
+        raise ValueError(f"unknown request {request['op']!r}")
+
+    def _extract(self, request: dict[str, Any]) -> dict[str, Any]:
+        staging, number = Path(request["staging"]), request["number"]
+        extractor = Extractor(staging, number, *key_range(number, request["parts"]))
+        self._extractor = extractor
+        if "git_dir" in request:
+            source = git_blobs(
+                extractor, Path(request["git_dir"]), Path(request["oids"]), request["count"]
+            )
+        else:
+            segments = [Segment(Path(path)) for path in request["segments"]]
+            source = segment_documents(extractor, segments, np.load(request["documents"]))
+        path = staging / f"part.{number}"
+        save_part(extractor.run(source), path)
+        return {"part": str(path)}
+
+    def _join(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._extractor is not None
+        join_ranges(
+            self._extractor.kernel,
+            self._extractor.memory.batch,
+            [Path(path) for path in request["runs"]],
+            request["ranges"],
+            Path(request["target"]),
+        )
+        return {}
+
+
+def save_part(part: Part, path: Path) -> None:
+    """Hand a part to the parent process, through the staging folder that only we write."""
+    with path.open("wb") as handle:
+        pickle.dump(part, handle, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def load_part(path: Path) -> Part:
+    with path.open("rb") as handle:
+        part = pickle.load(handle)
+    assert isinstance(part, Part)
+    return part
