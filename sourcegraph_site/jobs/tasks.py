@@ -1,0 +1,38 @@
+"""The two Celery tasks, and what ties a worker's life to its jobs."""
+
+from typing import Any
+
+from celery import shared_task, signals
+
+from sourcegraph_site.jobs import lifeline
+from sourcegraph_site.jobs.queue import RUN_TASK
+from sourcegraph_site.jobs.run import run_next
+from sourcegraph_site.jobs.ticks import TICK_TASK, run_tick
+
+
+def run() -> None:
+    """A bell: run whatever job is best now. One bell too many does nothing."""
+    run_next()
+
+
+def tick(name: str) -> None:
+    run_tick(name)
+
+
+def _worker_starts(**_: Any) -> None:
+    lifeline.open_in_worker()
+
+
+def _pool_process_starts(**_: Any) -> None:
+    lifeline.enter_child()
+
+
+def _worker_stops(**_: Any) -> None:
+    lifeline.stop()
+
+
+shared_task(name=RUN_TASK)(run)
+shared_task(name=TICK_TASK)(tick)
+signals.worker_init.connect(_worker_starts)
+signals.worker_process_init.connect(_pool_process_starts)
+signals.worker_shutting_down.connect(_worker_stops)
