@@ -5,7 +5,6 @@ exist, never a tag. What was really fetched (`heads`) is the truth, not what was
 branch may move in between.
 """
 
-import contextlib
 import os
 import re
 import shutil
@@ -201,19 +200,24 @@ def fetch_commit(mirror: Path, route: Route, commit: str, ref: str, watch: Watch
     """
     check_free_space()
     for source in (commit, ref):
-        with contextlib.suppress(GitFetchFailed):
-            args = (*FETCH, "--end-of-options", route.url, f"+{source}:{RETAINED}incoming")
-            try:
-                _converse(mirror, args, route, watch)
-            finally:
-                repair(mirror)
-            if _commit_of(mirror, f"{RETAINED}incoming") == commit:
-                _update_refs(
-                    mirror,
-                    [f"update {RETAINED}{commit} {commit}", f"delete {RETAINED}incoming"],
-                )
-                return True
+        if _fetch_incoming(mirror, route, source, watch) == commit:
+            _update_refs(mirror, [f"update {RETAINED}{commit} {commit}"])
+            return True
     return False
+
+
+def _fetch_incoming(mirror: Path, route: Route, source: str, watch: Watch) -> str:
+    """Fetch one ref or commit; the commit that came, "" if none did."""
+    incoming = f"{RETAINED}incoming"
+    args = (*FETCH, "--end-of-options", route.url, f"+{source}:{incoming}")
+    try:
+        _converse(mirror, args, route, watch)
+        return _commit_of(mirror, incoming)
+    except GitFetchFailed:
+        return ""
+    finally:
+        repair(mirror)
+        _update_refs(mirror, [f"delete {incoming}"])
 
 
 def _commit_of(mirror: Path, ref: str) -> str:
