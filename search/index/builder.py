@@ -1,8 +1,9 @@
 """Builds one segment: of blobs that no segment has yet, or of documents of old segments."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,14 @@ class GitObjectMissing(Exception):
 
 
 def build_from_git(
-    git_dir: Path, plan: BlobPlan, staging: Path, *, segment_id: str, digest: str, workers: int
+    git_dir: Path,
+    plan: BlobPlan,
+    staging: Path,
+    *,
+    segment_id: str,
+    options: IndexOptions,
+    workers: int,
+    tick: Callable[[], None],
 ) -> Path:
     """Write a segment of the plan's blobs into `staging`, which must be empty.
 
@@ -115,9 +123,16 @@ def build_from_git(
     for number, (first, end) in enumerate(cuts):
         oids = staging / f"oids.{number}"
         oids.write_text("".join(f"{oid.hex()}\n" for oid in plan.oids[first:end]))
-        requests.append({"git_dir": str(git_dir), "oids": str(oids), "count": end - first})
+        requests.append(
+            {
+                "git_dir": str(git_dir),
+                "oids": str(oids),
+                "count": end - first,
+                "max_blob_bytes": options.max_blob_bytes,
+            }
+        )
     width = len((plan.oids or [plan.skipped[0][0]])[0])
-    return _build(requests, plan.skipped, staging, segment_id, digest, width)
+    return _build(requests, plan.skipped, staging, segment_id, options.digest, width, tick)
 
 
 def build_from_segments(
@@ -143,8 +158,14 @@ def build_from_segments(
     for number, (first, end) in enumerate(_even_cuts(sizes, workers)):
         documents = staging / f"documents.{number}.npy"
         np.save(documents, rows[first:end])
-        requests.append({"segments": [str(p) for p in segments], "documents": str(documents)})
-    return _build(requests, skipped, staging, segment_id, digest, oid_bytes)
+        requests.append(
+            {
+                "segments": [str(path) for path in segments],
+                "documents": str(documents),
+                "max_blob_bytes": MAX_DOCUMENT_BYTES,  # documents keep the flags they have
+            }
+        )
+    return _build(requests, skipped, staging, segment_id, digest, oid_bytes, _no_tick)
 
 
 def _build(
@@ -154,14 +175,29 @@ def _build(
     segment_id: str,
     digest: str,
     oid_bytes: int,
+    tick: Callable[[], None],
 ) -> Path:
     for number, request in enumerate(requests):
         request |= {"op": "extract", "staging": str(staging), "number": number}
         request["parts"] = len(requests)
+
+    def finish(workers: Workers | _InProcess) -> Path:
+        answers = workers.ask(requests, tick)
+        parts = [load_part(Path(answer["part"])) for answer in answers]
+        return write_segment(
+            parts,
+            skipped,
+            staging,
+            segment_id=segment_id,
+            options=digest,
+            oid_bytes=oid_bytes,
+            join=partial(_join, workers),
+        )
+
     if len(requests) == 1:
-        return _finish(_InProcess(), requests, skipped, staging, segment_id, digest, oid_bytes)
+        return finish(_InProcess())
     with Workers(len(requests)) as workers:
-        return _finish(workers, requests, skipped, staging, segment_id, digest, oid_bytes)
+        return finish(workers)
 
 
 class _InProcess:
@@ -173,35 +209,25 @@ class _InProcess:
     def __len__(self) -> int:
         return 1
 
-    def ask(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def ask(
+        self, requests: Sequence[dict[str, Any]], tick: Callable[[], None]
+    ) -> list[dict[str, Any]]:
         return [self._tasks.run(request) for request in requests]
 
 
-def _finish(
-    workers: "Workers | _InProcess",
-    requests: list[dict[str, Any]],
-    skipped: Sequence[tuple[bytes, SkipReason]],
-    staging: Path,
-    segment_id: str,
-    digest: str,
-    oid_bytes: int,
-) -> Path:
-    parts = [load_part(Path(answer["part"])) for answer in workers.ask(requests)]
+def _join(
+    workers: Workers | _InProcess,
+    runs: Sequence[Run],
+    ranges: Sequence[tuple[int, int, int]],
+    target: Path,
+) -> None:
+    common = {"op": "join", "target": str(target), "runs": [str(run.path) for run in runs]}
+    count = len(workers)
+    workers.ask([common | {"ranges": ranges[i::count]} for i in range(count)], _no_tick)
 
-    def join(runs: Sequence[Run], ranges: Sequence[tuple[int, int, int]], target: Path) -> None:
-        common = {"op": "join", "target": str(target), "runs": [str(run.path) for run in runs]}
-        count = len(workers)
-        workers.ask([common | {"ranges": ranges[i::count]} for i in range(count)])
 
-    return write_segment(
-        parts,
-        skipped,
-        staging,
-        segment_id=segment_id,
-        options=digest,
-        oid_bytes=oid_bytes,
-        join=join,
-    )
+def _no_tick() -> None:
+    """Joining takes a tenth of the time of a build; nobody watches it."""
 
 
 def default_workers() -> int:

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -105,12 +106,14 @@ class Memory:
 class Extractor:
     """Makes one part. Not for use by several threads."""
 
-    def __init__(self, staging: Path, number: int, key_base: int, key_end: int) -> None:
+    def __init__(self, staging: Path, number: int, keys: range, max_blob_bytes: int) -> None:
+        """`keys` are for the chunks of this part; blobs above `max_blob_bytes` get a flag."""
         self.kernel = build_kernel()
         self.memory = Memory(self.kernel)
         self._staging = staging
         self._number = number
-        self._key, self._key_end = key_base, key_end
+        self._keys = keys
+        self._max_blob_bytes = max_blob_bytes
         self._rows = self.kernel.view(self.memory.documents, _MAX_BATCH * 4, np.uint32)
         self._rows = self._rows.reshape(-1, 4)
         self._batch = self.kernel.view(self.memory.batch, 10, np.uint32)
@@ -209,6 +212,8 @@ class Extractor:
         lengths, blocks = rows[good, 1].copy(), rows[good, 2].copy()
         if texts.flags is None:
             flags = rows[good, 3].astype(np.uint8)
+            sizes = np.array([texts.spans[first + i][1] for i in good.tolist()])
+            flags[sizes > self._max_blob_bytes] |= DocumentFlags.OVERSIZE.value
             self._flag_lfs_pointers(flags, lengths, target)
         else:
             flags = texts.flags[first + good]
@@ -237,14 +242,13 @@ class Extractor:
         """Write the postings of the chunk as a run, and begin the next."""
         if not self._block:
             return
-        if self._key == self._key_end:
+        if len(self._runs) == len(self._keys):
             raise AssertionError("too many chunks for one segment")
         path = self._staging / f"run.{self._number}.{len(self._runs)}"
         columns = self._write_run(path)
         np.save(columns_path(path), columns)
-        self._runs.append(Run(path, self._key, self._block, columns))
+        self._runs.append(Run(path, self._keys[len(self._runs)], self._block, columns))
         self.kernel.reset(self.memory.arena)
-        self._key += 1
         self._block = 0
 
     def _write_run(self, path: Path) -> U32:
@@ -253,13 +257,14 @@ class Extractor:
         postings = top + 12 * _EMIT_ENTRIES
         self.kernel.reserve(postings + _EMIT_BYTES + _SLACK)
         out = self.kernel.view(self.memory.columns, 6, np.uint32)
-        word, pieces = 0, []
+        key = self._keys[len(self._runs)]
+        word, pieces = 0, list[U32]()
         handle = _create(path)
         try:
             while word < _TRIGRAM_WORDS:
                 out[:] = codes, sizes, counts, postings, 0, 0
                 word = self.kernel.emit(
-                    word, self._key, self._block, _EMIT_BYTES, _EMIT_ENTRIES, self.memory.columns
+                    word, key, self._block, _EMIT_BYTES, _EMIT_ENTRIES, self.memory.columns
                 )
                 entries, size = out[4:].tolist()
                 views = (self.kernel.view(at, entries, np.uint32) for at in (codes, sizes, counts))
@@ -298,10 +303,10 @@ def newlines_path(staging: Path, number: int) -> Path:
     return staging / f"newlines.{number}"
 
 
-def key_range(number: int, parts: int) -> tuple[int, int]:
-    """The container keys that part `number` of `parts` may use, end exclusive."""
+def key_range(number: int, parts: int) -> range:
+    """The container keys that part `number` of `parts` may use."""
     share = MAX_CHUNKS // parts
-    return number * share, (number + 1) * share
+    return range(number * share, (number + 1) * share)
 
 
 def _create(path: Path) -> int:
@@ -314,7 +319,7 @@ def _write(handle: int, data: npt.NDArray[np.generic]) -> None:
         left = left[os.write(handle, left) :]
 
 
-def _join(arrays: list[npt.NDArray[np.generic]], kind: type[np.generic]) -> npt.NDArray:
+def _join(arrays: list[npt.NDArray[np.generic]], kind: type[np.generic]) -> npt.NDArray[Any]:
     return np.concatenate(arrays) if arrays else np.zeros(0, kind)
 
 

@@ -28,7 +28,8 @@ class Tasks:
 
     def _extract(self, request: dict[str, Any]) -> dict[str, Any]:
         staging, number = Path(request["staging"]), request["number"]
-        extractor = Extractor(staging, number, *key_range(number, request["parts"]))
+        keys = key_range(number, request["parts"])
+        extractor = Extractor(staging, number, keys, request["max_blob_bytes"])
         self._extractor = extractor
         if "git_dir" in request:
             source = git_blobs(

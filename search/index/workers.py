@@ -12,10 +12,11 @@ ends, and the kernel kills it when its parent dies, so a killed builder leaves n
 import ctypes
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +31,7 @@ GIT_ENV = {
 }
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _PIPE_BYTES = 1 << 20
+_TICK_S = 0.5
 _F_SETPIPE_SZ = 1031
 _PR_SET_PDEATHSIG = 1
 
@@ -110,8 +112,12 @@ class Workers:
     def __len__(self) -> int:
         return len(self._processes)
 
-    def ask(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def ask(
+        self, requests: Sequence[dict[str, Any]], tick: Callable[[], None]
+    ) -> list[dict[str, Any]]:
         """Let each worker answer one request, all at the same time.
+
+        Calls `tick` about twice a second meanwhile; an error that it raises ends the work.
 
         Raises:
             OSError: a worker met one, for instance a full disk.
@@ -124,7 +130,7 @@ class Workers:
                 _stdin(process).flush()
             except BrokenPipeError as exc:
                 raise WorkerFailed("a worker has ended") from exc
-        return [_answer(process) for process, _ in asked]
+        return [_answer(process, tick) for process, _ in asked]
 
 
 def _stdin(process: "subprocess.Popen[bytes]") -> IO[bytes]:
@@ -142,8 +148,10 @@ def _start_worker() -> "subprocess.Popen[bytes]":
     )
 
 
-def _answer(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
+def _answer(process: "subprocess.Popen[bytes]", tick: Callable[[], None]) -> dict[str, Any]:
     assert process.stdout is not None
+    while not select.select([process.stdout], [], [], _TICK_S)[0]:
+        tick()
     line = process.stdout.readline()
     if not line:
         raise WorkerFailed(f"a worker ended with {process.wait()}")

@@ -107,10 +107,12 @@ class _Writer:
         if not section.length:
             self.add(f"{name}.pages", b"")
             return
-        with mmap.mmap(self._handle, self.end, access=mmap.ACCESS_READ) as mapped:
-            with memoryview(mapped) as data:
-                with data[section.offset : section.offset + section.length] as view:
-                    checksums = page_checksums(view)
+        with (
+            mmap.mmap(self._handle, self.end, access=mmap.ACCESS_READ) as mapped,
+            memoryview(mapped) as data,
+            data[section.offset : section.offset + section.length] as view,
+        ):
+            checksums = page_checksums(view)
         self.add(f"{name}.pages", checksums)
 
     def finish(self) -> None:
