@@ -1,0 +1,211 @@
+"""ripgrep's `-g` globs and path prefixes, for all paths of a tree at once. Pure.
+
+A glob is a line of a gitignore file with the sense of `!` turned round:
+
+    *.py        include; with no slash inside it matches at any depth
+    src/*.py    a slash anywhere but at the end anchors it at the root, as does a leading one
+    !vendor     exclude; a directory that is excluded takes all below it along
+    !build/     exclude directories of this name only
+
+`*`, `?` and `[...]` stop at `/`; `**` as a whole segment does not. `{a,b}` is an alternative, not
+nested; an empty branch of it is dropped, as ripgrep 13 does. `?` and `[...]` work on bytes, so a
+letter beyond ASCII takes as many as it has bytes. For a directory and for a file alike the last
+glob that matches wins; once there is an include, a file that none matches is out.
+
+Paths never hold a newline (such names are not addressable), so a whole table of them is one text
+with a path to a line, and each glob is one expression over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import re2
+from re2 import _re2
+
+from search.errors import GlobInvalid, PathsInvalid
+from search.glob_syntax import Rule, parse_glob
+
+MAX_GLOBS = 64
+MAX_GLOB_BYTES = 1_024
+MAX_PATHS = 64
+MAX_PATH_BYTES = 4_096
+
+Mask = npt.NDArray[np.bool_]
+
+_UNANCHORED = _re2.RE2.Anchor.UNANCHORED
+
+
+@dataclass(frozen=True, slots=True)
+class PathFilter:
+    """Which paths of a tree a search looks at. Immutable.
+
+    `cache_key` is equal for filters that select the same, so that a mask can be kept for each
+    tree; `is_all` means that there is nothing to select.
+    """
+
+    rules: tuple[Rule, ...]
+    prefixes: tuple[bytes, ...]
+
+    @property
+    def is_all(self) -> bool:
+        return not self.rules and not self.prefixes
+
+    @property
+    def cache_key(self) -> tuple[object, ...]:
+        return (self.rules, self.prefixes)
+
+    def matches(self, path: bytes) -> bool:
+        return bool(self.select((path,))[0])
+
+    def select(self, paths: Sequence[bytes]) -> Mask:
+        """One bool for each path, in any order of paths."""
+        if self.is_all or not len(paths):
+            return np.ones(len(paths), np.bool_)
+        table = list(paths)
+        lines = _Lines(table)
+        selected = np.full(len(table), not any(rule.include for rule in self.rules))
+        for rule in self.rules:
+            if not rule.directories_only:
+                selected[lines.matching(rule.expression)] = rule.include
+        if any(not rule.include for rule in self.rules):
+            selected &= ~_below_excluded(table, self.rules)
+        if self.prefixes:
+            selected &= lines.matching(_prefix_expression(self.prefixes))
+        return selected
+
+
+def compile_globs(globs: Sequence[str], paths: Sequence[str]) -> PathFilter:
+    """Read the globs and the path prefixes of a request.
+
+    A path selects the file of that name, or everything below the directory of that name. A path
+    that does not exist selects nothing.
+
+    Raises:
+        GlobInvalid: too many, too long, or not a glob.
+        PathsInvalid: too many, or not the name of something inside a repository.
+    """
+    if len(globs) > MAX_GLOBS:
+        raise GlobInvalid(f"There are {len(globs)} globs; the most is {MAX_GLOBS}.")
+    if len(paths) > MAX_PATHS:
+        raise PathsInvalid(f"There are {len(paths)} paths; the most is {MAX_PATHS}.")
+    rules = []
+    for glob in globs:
+        _check_glob_text(glob)
+        rules.append(parse_glob(glob))
+    return PathFilter(tuple(rules), tuple(sorted({_prefix(path) for path in paths})))
+
+
+def _check_glob_text(glob: str) -> None:
+    size = len(glob.encode("utf-8", "surrogatepass"))
+    if size > MAX_GLOB_BYTES:
+        raise GlobInvalid(
+            f"The glob {glob[:40]!r}… has {size} bytes; the most is {MAX_GLOB_BYTES}.", glob[:40]
+        )
+    for at, char in enumerate(glob):
+        if char in "\0\n" or 0xD800 <= ord(char) < 0xE000:
+            reason = "a NUL, a newline or a lone surrogate, which no path has"
+            raise GlobInvalid(f"The glob {glob!r} holds {reason}.", glob, at)
+
+
+def _prefix(path: str) -> bytes:
+    """A path as it stands in a tree.
+
+    Raises:
+        PathsInvalid: empty, absolute, with `.`, `..`, `.git` or empty segments, or with
+            characters that no addressable path has.
+    """
+    try:
+        encoded = path.encode()
+    except UnicodeEncodeError as exc:
+        raise PathsInvalid(f"The path {path!r} is not valid Unicode text.") from exc
+    reason = ""
+    if not path:
+        reason = "is empty; leave paths out to search everything"
+    elif len(encoded) > MAX_PATH_BYTES:
+        reason = f"has {len(encoded)} bytes; the most is {MAX_PATH_BYTES}"
+    elif path.startswith("/"):
+        reason = "starts with a slash; paths count from the root of the repository"
+    elif any(char < " " or char in "\x7f\\" for char in path):
+        reason = "holds a control character or a backslash, which no path here has"
+    elif any(part in (".", "..", "") for part in path.removesuffix("/").split("/")):
+        reason = "has an empty, . or .. segment; write it in full"
+    elif any(part.lower() == ".git" for part in path.split("/")):
+        reason = "has a .git segment, which is never part of a tree"
+    if reason:
+        shown = path if len(path) <= 80 else path[:80] + "…"
+        raise PathsInvalid(f"The path {shown!r} {reason}.", path=shown)
+    return encoded.removesuffix(b"/")
+
+
+def _prefix_expression(prefixes: Iterable[bytes]) -> str:
+    names = "|".join("".join(f"\\x{byte:02x}" for byte in prefix) for prefix in prefixes)
+    return f"(?:{names})(?:/[^\\n]*)?"
+
+
+class _Lines:
+    """Paths as the lines of one text."""
+
+    def __init__(self, paths: Sequence[bytes]) -> None:
+        self._text = b"".join(path + b"\n" for path in paths)
+        lengths = np.fromiter((len(path) + 1 for path in paths), np.int64, len(paths))
+        self._starts = np.concatenate(([0], np.cumsum(lengths)))
+
+    def matching(self, expression: str) -> Mask:
+        """Which lines match as a whole."""
+        # A run of neighbours that match is one find: paths of one directory, or of one kind,
+        # stand together, so there are far fewer runs than paths.
+        match = _compiled(f"(?m:^)(?:(?:{expression})\\n)+").Match
+        edges: list[int] = []
+        at, stop = 0, len(self._text)
+        while at < stop:
+            ((begin, end),) = match(_UNANCHORED, self._text, at, stop)
+            if begin < 0:
+                break
+            edges += (begin, end)
+            at = end
+        steps = np.zeros(len(self._starts), np.int64)
+        rows = np.searchsorted(self._starts, np.array(edges, np.int64))
+        steps[rows[0::2]] += 1
+        steps[rows[1::2]] -= 1
+        return np.cumsum(steps[:-1]).astype(np.bool_)
+
+
+@lru_cache(maxsize=256)
+def _compiled(expression: str) -> Any:
+    options = re2.Options()
+    options.never_capture = True
+    options.log_errors = False
+    options.encoding = re2.Options.Encoding.LATIN1
+    compiled = _re2.RE2(expression.encode("latin-1"), options)
+    if not compiled.ok():
+        raise GlobInvalid("The globs are too large together.")
+    return compiled
+
+
+def _below_excluded(paths: Sequence[bytes], rules: Sequence[Rule]) -> Mask:
+    """Which paths lie, at any depth, in a directory that the rules exclude."""
+    parents = [path[: max(path.rfind(b"/"), 0)] for path in paths]
+    directories = sorted({each for parent in set(parents) for each in _with_ancestors(parent)})
+    lines = _Lines(directories)
+    excluded = np.zeros(len(directories), np.bool_)
+    for rule in rules:
+        excluded[lines.matching(rule.expression)] = not rule.include
+    pruned: set[bytes] = set()
+    # Ascending order: a directory comes after the one that it lies in.
+    for directory, own in zip(directories, excluded.tolist(), strict=True):
+        if own or directory[: max(directory.rfind(b"/"), 0)] in pruned:
+            pruned.add(directory)
+    return np.fromiter((parent in pruned for parent in parents), np.bool_, len(paths))
+
+
+def _with_ancestors(directory: bytes) -> Iterator[bytes]:
+    """The directory and those that it lies in, without the root."""
+    while directory:
+        yield directory
+        directory = directory[: max(directory.rfind(b"/"), 0)]
