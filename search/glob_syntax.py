@@ -42,7 +42,7 @@ def parse_glob(glob: str) -> Rule:
                 len(glob) - 1,
             )
         body = body[:-1]
-    if not anchored and "/" not in body and not body.startswith("**/"):
+    if not anchored and "/" not in body and body != "**":
         body = "**/" + body
     if body.endswith("/**"):
         body += "/*"  # what is below the directory, not the directory itself

@@ -17,7 +17,7 @@ from search.errors import PatternInvalid
 from search.pattern.compile import check_size
 from search.pattern.condition import Condition
 from search.pattern.condition import describe as describe_condition
-from search.pattern.matcher import Buffer, Matcher, Positions, Spans
+from search.pattern.matcher import Buffer, Matcher, Spans
 from search.pattern.parse import parse_literal, parse_pattern
 from search.pattern.required import Literals, required
 from search.pattern.tree import Chars, Concat, Node, min_length

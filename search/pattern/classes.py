@@ -99,8 +99,8 @@ def parse_class_escape(source: Source, ignore_case: bool) -> Ranges | None:
     ranges = unicode_class(name)
     if ranges is None:
         raise PatternInvalid(
-            f"There is no Unicode class named {name!r}. Use a general category such as L, Lu or Nd, "
-            "or a script such as Greek or Han, written exactly so.",
+            f"There is no Unicode class named {name!r}. Use a general category such as L, Lu or "
+            "Nd, or a script such as Greek or Han, written exactly so.",
             start,
         )
     # Fold first, negate second: so do RE2 and ripgrep.

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import re2
-from re2 import _re2  # type: ignore[attr-defined]
+from re2 import _re2
 
 from search.errors import PatternInvalid
 from search.pattern.ranges import Ranges, difference, intersection

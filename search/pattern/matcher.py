@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from re2 import _re2  # type: ignore[attr-defined]
+from re2 import _re2
 
 from search.pattern.boundary import Unmark, mark
 from search.pattern.compile import compile_expression, expression

@@ -141,7 +141,7 @@ class _Parser:
             return
         elif char in ".^$":
             source.at += 1
-            self._push({".": _ANY, "^": LineStart(), "$": LineEnd()}[char])
+            self._push(_ANY if char == "." else LineStart() if char == "^" else LineEnd())
         else:
             source.at += 1
             self._push(literal_node(ord(char), self._flags.ignore_case, start))
@@ -256,8 +256,8 @@ class _Parser:
             least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[source.next()]
         if start == self._operator_end:
             raise PatternInvalid(
-                f"{source.text[start : source.at]} follows another repeat. Group the first one with "
-                "(?:...); possessive repeats such as a++ are not needed, matching is linear.",
+                f"{source.text[start : source.at]} follows another repeat. Group the first one "
+                "with (?:...); possessive repeats such as a++ are not needed here.",
                 start,
             )
         parts = self._groups[-1].parts
