@@ -37,7 +37,10 @@ class CheckedPieces:
         Raises:
             CorruptIndex: one of them is damaged.
         """
-        for piece in pieces[~self._good[pieces]].tolist():
+        good = self._good[pieces]
+        if good.all():
+            return
+        for piece in pieces[~good].tolist():
             start, end = self._bounds[piece : piece + 2].tolist()
             if zlib.crc32(self._data[start:end]) != self._checksums[piece]:
                 raise CorruptIndex(self._name, f"damaged at byte {start}")

@@ -173,10 +173,11 @@ class Segment:
 
     def check_newlines(self, blocks: npt.NDArray[np.integer]) -> None:
         """The same for the newline positions of these blocks. Raises CorruptIndex."""
-        for block in blocks[~self._good_lines[blocks]].tolist():
-            first, last = self.block_newline[block : block + 2].tolist()
-            self._newline_pieces.check_range(2 * first, 2 * last)
-            self._good_lines[block] = True
+        if not self._good_lines[blocks].all():
+            for block in np.unique(blocks[~self._good_lines[blocks]]).tolist():
+                first, last = self.block_newline[block : block + 2].tolist()
+                self._newline_pieces.check_range(2 * first, 2 * last)
+                self._good_lines[block] = True
 
     def text(self, document: int) -> memoryview:
         """The checked text of one document. Raises CorruptIndex."""
@@ -230,16 +231,19 @@ class Segment:
         Raises:
             CorruptIndex: a posting that is needed is damaged.
         """
-        wanted = np.unique(np.asarray(trigrams, np.uint32))
+        wanted = np.array(sorted(set(trigrams)), np.uint32)
+        if not len(self.codes):
+            return _NO_BLOCKS
         rows = np.searchsorted(self.codes, wanted)
-        if (
-            not len(self.codes)
-            or (self.codes[np.minimum(rows, len(self.codes) - 1)] != wanted).any()
-        ):
+        if (self.codes.take(rows, mode="clip") != wanted).any():
             return _NO_BLOCKS
         # Rarest first: the cost is then that of the rarest list, and the rest only thin it.
         rows = rows[np.argsort(self.posting_cardinality[rows], kind="stable")]
-        found = query_kernel().intersect([self._posting(row) for row in rows.tolist()])
+        starts, ends = self.posting_offset[rows], self.posting_offset[rows + 1]
+        if not self._good_postings[rows].all():
+            for row in rows.tolist():
+                self._posting(row)
+        found = query_kernel().intersect(self._posting_address + starts, ends - starts)
         return self._block_numbers(found)
 
     def _row(self, trigram: int) -> int | None:
@@ -252,6 +256,10 @@ class Segment:
             self._posting_pieces.check_range(start, end)
             self._good_postings[row] = True
         return self._raw("postings")[start:end]
+
+    @cached_property
+    def _posting_address(self) -> int:
+        return int(np.frombuffer(self._raw("postings"), np.uint8).ctypes.data)
 
     def _block_numbers(self, keyed: U32) -> U32:
         """Turn container key << 16 | number into block numbers."""

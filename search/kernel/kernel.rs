@@ -51,7 +51,8 @@ static mut FOLD: [u32; 0x20000] = [0; 0x20000]; // simple folding by code point,
 static mut FOLDED: [u8; MAX_DOCUMENT * 3 / 2 + 64] = [0; MAX_DOCUMENT * 3 / 2 + 64];
 static mut VALUES: [u16; 65_536 + 8] = [0; 65_536 + 8]; // one list or result, as u16
 static mut SAVED: [u16; 65_536] = [0; 65_536];
-static mut WORDS: [u64; BITMAP_BYTES / 8] = [0; BITMAP_BYTES / 8]; // candidates as bits; zero between uses
+static mut WORDS: [u64; BITMAP_BYTES / 8] = [0; BITMAP_BYTES / 8]; // candidates as bits
+static mut MARKS: [u8; BITMAP_BYTES] = [0; BITMAP_BYTES]; // zero between uses
 static mut FREE: [u32; 16] = [0; 16]; // freed slices by class
 static mut ARENA: u32 = 0;
 static mut TOP: u32 = 0; // next free byte of the arena
@@ -542,16 +543,21 @@ unsafe fn list_values(list: List) {
     }
 }
 
-/// The positions of the set bits. Returns how many.
+/// The positions of the set bits. Returns how many. Reads whole words: the bytes behind a
+/// bitmap must be readable, and those of its last word count only up to `len`.
 unsafe fn bitmap_values(bitmap: *const u8, len: usize, out: *mut u16) -> usize {
-    let mut n = 0;
-    for i in 0..len {
-        let mut bits = *bitmap.add(i);
+    let (mut at, mut n) = (0, 0);
+    while at < len {
+        let mut bits = (bitmap.add(at) as *const u64).read_unaligned();
+        if len - at < 8 {
+            bits &= (1 << (8 * (len - at))) - 1;
+        }
         while bits != 0 {
-            *out.add(n) = (i * 8) as u16 + bits.trailing_zeros() as u16;
+            *out.add(n) = (at * 8) as u16 + bits.trailing_zeros() as u16;
             n += 1;
             bits &= bits - 1;
         }
+        at += 8;
     }
     n
 }
@@ -745,9 +751,10 @@ unsafe fn each_gap(from: Container, out: *mut u16, wanted: impl Fn(usize) -> usi
     n
 }
 
-/// WORDS AND a container that is not a bitmap, as values.
-unsafe fn thin_bits(by: Container, out: *mut u16) -> usize {
+/// WORDS of `len` bytes AND a container that is not a bitmap, as values.
+unsafe fn thin_bits(len: usize, by: Container, out: *mut u16) -> usize {
     let bits = WORDS.as_ptr() as *const u8;
+    core::slice::from_raw_parts_mut((bits as *mut u8).add(len), BITMAP_BYTES - len).fill(0);
     if by.kind == GAPS {
         return each_gap(by, out, |value| bit(bits, value));
     }
@@ -759,6 +766,22 @@ unsafe fn thin_bits(by: Container, out: *mut u16) -> usize {
         n += bit(bits, value as usize);
     }
     n
+}
+
+/// WORDS AND a bitmap, of `len` bytes both.
+unsafe fn and_bitmap(len: usize, bitmap: *const u8) {
+    let words = WORDS.as_mut_ptr() as *mut u8;
+    let mut i = 0;
+    while i + 16 <= len {
+        let left = v128_load(words.add(i) as *const v128);
+        let right = v128_load(bitmap.add(i) as *const v128);
+        v128_store(words.add(i) as *mut v128, v128_and(left, right));
+        i += 16;
+    }
+    while i < len {
+        *words.add(i) &= *bitmap.add(i);
+        i += 1;
+    }
 }
 
 /// `count` ascending values AND a container, in place. Returns how many are left.
@@ -789,7 +812,7 @@ unsafe fn thin_values(values: *mut u16, count: usize, by: Container) -> usize {
         _ => {
             // Mark the values as bits: walking both lists in step would mispredict a branch
             // per gap.
-            let bits = WORDS.as_mut_ptr() as *mut u8;
+            let bits = MARKS.as_mut_ptr();
             for i in 0..count {
                 set_bit(bits, *values.add(i) as usize);
             }
@@ -826,41 +849,35 @@ pub unsafe extern "C" fn intersect(postings: *const [u32; 2], count: u32, out: *
 /// AND of one container with those of the same key, into VALUES. Bitmaps are combined by
 /// words for as long as no list was met.
 unsafe fn intersect_key(first: Container, others: &[[u32; 2]]) -> usize {
-    let (values, words) = (VALUES.as_mut_ptr(), WORDS.as_mut_ptr() as *mut u8);
+    let values = VALUES.as_mut_ptr();
     let mut dense = first.kind == BITMAP;
+    // All bitmaps of a key are cut to the same chunk, so they have one length.
+    let mut bytes = first.len.min(BITMAP_BYTES);
     let mut count = 1;
     if dense {
-        core::ptr::copy_nonoverlapping(first.body, words, first.len);
-        core::slice::from_raw_parts_mut(words.add(first.len), BITMAP_BYTES - first.len).fill(0);
+        let words = WORDS.as_mut_ptr() as *mut u8;
+        core::ptr::copy_nonoverlapping(first.body, words, bytes);
     } else {
         count = decode(first, values);
     }
     for posting in others {
         if count == 0 {
-            break;
+            return 0;
         }
-        let Some(by) = container_of(first.key, *posting) else {
-            count = 0;
-            break;
-        };
+        let Some(by) = container_of(first.key, *posting) else { return 0 };
         if dense && by.kind == BITMAP {
-            for i in 0..by.len {
-                *words.add(i) &= *by.body.add(i);
-            }
-            for i in by.len..BITMAP_BYTES {
-                *words.add(i) = 0;
-            }
+            bytes = bytes.min(by.len);
+            and_bitmap(bytes, by.body);
         } else if dense {
-            count = thin_bits(by, values);
+            count = thin_bits(bytes, by, values);
             dense = false;
-            WORDS.fill(0);
         } else {
             count = thin_values(values, count, by);
         }
     }
     if dense {
-        count = if count == 0 { 0 } else { bitmap_values(words, BITMAP_BYTES, values) };
-        WORDS.fill(0);
+        bitmap_values(WORDS.as_ptr() as *const u8, bytes, values)
+    } else {
+        count
     }
-    count
 }
