@@ -14,6 +14,8 @@ from drf_spectacular.views import SpectacularAPIView
 from sourcegraph_site.accounts.views import first_administrator
 from sourcegraph_site.api.reference import ReferenceView
 from sourcegraph_site.api.urls import api_routes
+from sourcegraph_site.web.pages import keys
+from sourcegraph_site.web.preferences import preferences
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -36,6 +38,8 @@ site = [
     *page_routes(),
     path("v1/schema", SpectacularAPIView.as_view(), name="schema"),
     path("v1/docs", ReferenceView.as_view(url_name="schema"), name="api_docs"),
+    path("preferences", preferences, name="preferences"),
+    path("keys", keys, name="keys"),
     path("login", LoginView.as_view(), name="login"),
     path("first-administrator", first_administrator, name="first_administrator"),
     path("accounts/", include("allauth.account.urls")),
