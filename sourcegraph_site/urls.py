@@ -14,6 +14,7 @@ from drf_spectacular.views import SpectacularAPIView
 from sourcegraph_site.accounts.views import first_administrator
 from sourcegraph_site.api.reference import ReferenceView
 from sourcegraph_site.api.urls import api_routes
+from sourcegraph_site.mcp.urls import urlpatterns as mcp_routes
 from sourcegraph_site.web.pages import keys
 from sourcegraph_site.web.preferences import preferences
 
@@ -36,6 +37,7 @@ def page_routes() -> list[URLPattern]:
 site = [
     *api_routes(),
     *page_routes(),
+    *mcp_routes,
     path("v1/schema", SpectacularAPIView.as_view(), name="schema"),
     path("v1/docs", ReferenceView.as_view(url_name="schema"), name="api_docs"),
     path("preferences", preferences, name="preferences"),

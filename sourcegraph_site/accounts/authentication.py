@@ -29,6 +29,20 @@ def actor_of(request: HttpRequest) -> Actor:
     user = getattr(request, "user", None)
     if isinstance(user, User) and user.is_active:
         return session_actor(user)
+    return _anonymous(request)
+
+
+def bearer_or_anonymous(request: HttpRequest) -> Actor:
+    """Who sent this request, where cookies do not count (MCP).
+
+    Raises:
+        AuthenticationRequired: an Authorization header that is not a valid credential.
+    """
+    header = request.META.get("HTTP_AUTHORIZATION", "")
+    return _bearer(header) if header else _anonymous(request)
+
+
+def _anonymous(request: HttpRequest) -> Actor:
     return Actor(kind=ActorKind.ANONYMOUS, label="anonymous:" + address_digest(request))
 
 
