@@ -3,6 +3,7 @@
 Every function takes plain ids, so that a job whose repository is gone writes nothing.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db.models import Sum
@@ -52,6 +53,20 @@ def mark_indexed(
         last_indexed_at=finished_at, last_index_duration_seconds=seconds
     )
     return True
+
+
+def mark_all_indexed(repository_id: int, commits: Sequence[str], *, shards: int) -> int:
+    """Record that search answers at these commits; those no longer kept are passed over.
+
+    Their number of files is not known yet and stays 0 until one of them is first searched.
+    """
+    marked = 0
+    for start in range(0, len(commits), 500):
+        some = commits[start : start + 500]
+        marked += Version.objects.filter(repository_id=repository_id, commit__in=some).update(
+            indexed=True, shards=shards
+        )
+    return marked
 
 
 def mark_unindexed(repository_id: int, commit: str, *, group: str = "") -> None:

@@ -82,3 +82,36 @@ def http_remote(tmp_path, settings):
     settings.ALLOWED_REMOTES = [*settings.ALLOWED_REMOTES, server.origin]
     yield server
     server.stop()
+
+
+@pytest.fixture
+def data_root(tmp_path, settings):
+    """Mirrors and indexes of this test alone."""
+    settings.DATA_ROOT = tmp_path / "data"
+    settings.DATA_ROOT.mkdir(exist_ok=True)
+    return settings.DATA_ROOT
+
+
+@pytest.fixture
+def make_repository(db, data_root, http_remote):
+    """A registered repository with a real remote over HTTP, synced and indexed.
+
+    Returns the record and its remote; `settle()` of tests/support/jobs.py's kind is
+    `run_pending_jobs`, called again after the remote has changed and a sync was queued.
+    """
+    from repos.models import Repository
+    from repos.work import queue_sync
+    from tests.support.jobs import run_pending_jobs
+
+    def make(name="acme/tools", files=None, *, run=True, **fields):
+        remote = http_remote.repository(name)
+        remote.commit(files or {"README.md": "# Tools\n", "src/main.py": "print('hello')\n"})
+        fields.setdefault("window_count", 20)
+        repo = Repository.objects.create(name=name, remote_url=http_remote.url(name), **fields)
+        queue_sync(repo)
+        if run:
+            run_pending_jobs()
+            repo.refresh_from_db()
+        return repo, remote
+
+    return make

@@ -1,0 +1,91 @@
+"""The open indexes of this process, and how a commit's generation is found or missed."""
+
+import logging
+import threading
+from collections import OrderedDict
+
+from django.conf import settings
+
+from repos.gitstore.layout import index_path, mirror_path
+from repos.models import Repository
+from repos.revisions import Resolved
+from search.errors import IndexCorrupt, IndexNotReady
+from search.index.format import CorruptIndex
+from search.index.generation import Generation
+from search.index.options import IndexOptions
+from search.index.store import GenerationMissing, IndexStore
+from sourcegraph_site.jobs import queue
+
+log = logging.getLogger(__name__)
+
+OPEN_STORES = 256
+REPAIR = "search.repair"
+
+_mutex = threading.Lock()
+_stores: OrderedDict[str, IndexStore] = OrderedDict()
+
+
+def index_options() -> IndexOptions:
+    return IndexOptions(
+        max_blob_bytes=settings.MAX_INDEXED_FILE_BYTES,
+        large_file_globs=tuple(settings.INDEX_LARGE_GLOBS),
+    )
+
+
+def store_of(storage_key: str) -> IndexStore:
+    """The index of one repository, opened once per process; the least used ones are closed."""
+    with _mutex:
+        store = _stores.get(storage_key)
+        if store is None:
+            store = _stores[storage_key] = IndexStore(
+                index_path(storage_key),
+                mirror_path(storage_key),
+                index_options(),
+                workers=settings.INDEX_WORKERS,
+            )
+        _stores.move_to_end(storage_key)
+        while len(_stores) > OPEN_STORES:
+            _stores.popitem(last=False)
+    return store
+
+
+def forget(storage_key: str) -> None:
+    with _mutex:
+        _stores.pop(storage_key, None)
+
+
+def generation_of(repo: Repository, at: Resolved) -> Generation:
+    """What is indexed of the commit.
+
+    Raises:
+        IndexNotReady: it is kept, but not indexed (yet).
+        IndexCorrupt: its index is damaged or gone; the rebuild is queued.
+    """
+    if not at.version.indexed:
+        raise IndexNotReady("This commit is not indexed yet; it can be read, but not searched.")
+    try:
+        return store_of(repo.storage_key).open_generation(at.commit)
+    except CorruptIndex as exc:
+        raise damaged(repo, at.commit, str(exc)) from exc
+    except GenerationMissing as exc:
+        raise damaged(repo, at.commit, "its segments are gone") from exc
+
+
+def damaged(repo: Repository, commit: str, what: str) -> IndexCorrupt:
+    """Log the damage, queue the repair, and return the error for the caller."""
+    log.error("index of %s at %s is damaged: %s", repo.name, commit, what)
+    queue_repair(repo.pk)
+    return IndexCorrupt(
+        "The index is damaged and is being rebuilt; an answer would not be whole.",
+        retry_after=10,
+    )
+
+
+def queue_repair(repository_id: int) -> None:
+    queue.enqueue_once(
+        REPAIR,
+        identity=f"repair:{repository_id}",
+        exclusive=f"repair:{repository_id}",
+        repository_id=repository_id,
+        join_running=True,
+    )
