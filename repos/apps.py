@@ -4,3 +4,13 @@ from django.apps import AppConfig
 class ReposConfig(AppConfig):
     name = "repos"
     verbose_name = "Repositories"
+
+    def ready(self) -> None:
+        from repos import work
+        from repos.usecases.schedule_syncs import EVERY_SECONDS, schedule_due_syncs
+        from repos.usecases.sync_repository import sync_repository
+        from sourcegraph_site.jobs.handlers import register
+        from sourcegraph_site.jobs.ticks import register_tick
+
+        register(work.SYNC, sync_repository, time_limit_seconds=3600)
+        register_tick("repos.schedule", EVERY_SECONDS, schedule_due_syncs)

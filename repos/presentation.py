@@ -16,7 +16,7 @@ from repos.models import BranchHead, Repository, State, Version
 from repos.revisions import default_branch
 from sourcegraph_site.jobs.models import Job
 from sourcegraph_site.templatetags.site import number, seconds, size
-from sourcegraph_site.web.addresses import repo_address, search_address
+from sourcegraph_site.web.addresses import address, repo_address, search_address
 from sourcegraph_site.web.banners import Action, Banner, fact_of
 
 Text = str | Promise
@@ -291,7 +291,7 @@ def failure_banner(repo: Repository, manageable: bool) -> Banner:
         "It failed %(count)s times in a row.",
         repo.consecutive_failures,
     ) % {"count": repo.consecutive_failures}
-    again = Action(_("Try again"), repo_address(repo.name, "sync"), post=True)
+    again = Action(_("Try again"), address("repo/sync", [("repo", repo.name)]), post=True)
     return Banner(
         fact=fact_of(repo.last_error),
         meaning=tried if repo.consecutive_failures else "",

@@ -130,7 +130,8 @@ def active_failures(repo: Repository, commit: str, group: str = "") -> int:
 
 
 def check_room(repo: Repository, wanted: int = 1) -> None:
-    """Raises QueueFull when a manual request would exceed the repository's active jobs."""
+    """Raises QueueFull when `wanted` more manual jobs are more than one repository may have."""
     limit = max(MAX_ACTIVE, len(repo.group_names))
-    if active_jobs(repo.pk).count() + wanted > limit + max(0, wanted - 1):
+    waiting = active_jobs(repo.pk).filter(source=Job.Source.MANUAL).count()
+    if waiting + wanted > limit:
         raise QueueFull("Too many jobs of this repository are waiting.", retry_after=30)

@@ -1,7 +1,10 @@
 """The reserve of free disk space, and how much a directory takes."""
 
+import contextlib
+import errno
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -18,6 +21,17 @@ def check_free_space() -> None:
     """Raises InsufficientStorage while the free space is below the reserve."""
     if free_bytes() < settings.MIN_FREE_BYTES:
         raise InsufficientStorage("The free disk space of this server is below its reserve.")
+
+
+@contextlib.contextmanager
+def full_disk_is_named() -> Iterator[None]:
+    """Turn our own writes' "no space left" into InsufficientStorage."""
+    try:
+        yield
+    except OSError as exc:
+        if exc.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise InsufficientStorage("The disk of this server is full.") from exc
+        raise
 
 
 def size_of(path: Path) -> int:

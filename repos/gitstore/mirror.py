@@ -20,6 +20,7 @@ from repos.gitstore.process import GitCall, GitFailed, GitOutputTooLarge, GitTim
 from repos.gitstore.remote_url import Route
 from repos.naming import is_object_id, is_ref_name
 from sourcegraph_site.kernel.deadline import Deadline
+from sourcegraph_site.kernel.errors import InsufficientStorage
 
 LOCAL_SECONDS = 120.0
 HEADS = "refs/heads/"
@@ -133,11 +134,10 @@ def ensure_mirror(storage_key: str) -> Path:
     if path.is_dir():
         return path
     staged = layout.fresh(layout.staging_root())
-    run_git(
+    local_git(
         None,
         *("-c", "init.defaultBranch=main", "init", "--bare", "--quiet", "--template="),
         *("--object-format=sha1", "--end-of-options", str(staged)),
-        call=GitCall(timeout_s=LOCAL_SECONDS),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -250,18 +250,20 @@ def _update_refs(mirror: Path, commands: Sequence[str]) -> None:
 
 
 def local_git(
-    mirror: Path, *args: str, stdin: bytes = b"", timeout_s: float = LOCAL_SECONDS
+    mirror: Path | None, *args: str, stdin: bytes = b"", timeout_s: float = LOCAL_SECONDS
 ) -> bytes:
-    """A question to our own mirror.
+    """A command on our own mirror.
 
     Raises:
-        GitOperationFailed: Git failed; the reason is logged.
+        InsufficientStorage: the disk is full.
+        GitOperationFailed: Git failed otherwise; the reason is logged.
     """
     try:
         return run_git(mirror, *args, call=GitCall(timeout_s=timeout_s, stdin=stdin))
     except (GitFailed, GitTimedOut, GitOutputTooLarge) as exc:
-        if isinstance(exc, GitFailed):
-            diagnose(exc)  # logs it
+        reason = diagnose(exc)
+        if isinstance(reason, InsufficientStorage):
+            raise reason from exc
         raise GitOperationFailed("Git failed on the mirror of this repository.") from exc
 
 

@@ -72,6 +72,10 @@ class GitRemote:
             env=ENVIRONMENT,
         )
 
+    @property
+    def url(self) -> str:
+        return self.path.resolve().as_uri()
+
     def commit(
         self,
         files: Mapping[str | bytes, Content] | None = None,
