@@ -136,7 +136,7 @@ class IndexStore:
                 return cached.generation
         manifest = None
         if stamp is not None:
-            manifest = decode_manifest(path.read_bytes(), path.name)
+            manifest = self.read_manifest(path)
         if manifest is None or manifest.scope != scope:
             manifest, stamp = self._compute(commit, group, scope), None
         segments = tuple(self.open_segment(each) for each in manifest.segments)
@@ -169,7 +169,7 @@ class IndexStore:
         digests = {segment.meta.options for segment in self.open_segments()}
         for digest in sorted(digests, key=lambda each: each != self.options.digest):
             segments = self.open_segments(digest)
-            match = match_listing(listing, segments, self._override())
+            match = match_listing(listing, segments, self.override())
             if not match.missing.any():
                 return make_manifest(
                     commit, listing, match, segments, options=digest, group=group, scope=scope
@@ -197,7 +197,7 @@ class IndexStore:
         Raises:
             CorruptIndex: one of them is damaged.
         """
-        names = sorted(path.stem for path in self._segments_dir.glob("*.segment"))
+        names = [path.stem for path in self.segment_files()]
         with self._mutex:
             for gone in self._segments.keys() - set(names):
                 del self._segments[gone]
@@ -252,7 +252,7 @@ class IndexStore:
             paths = dict(list_blobs(self.git_dir, commits))
             unknown = self._unknown(list(paths))
             oversize: set[bytes] = set()
-            override = self._override()
+            override = self.override()
             if override is not None:
                 allowed = override([paths[oid] for oid in unknown])
                 oversize = {oid for oid, good in zip(unknown, allowed, strict=True) if good}
@@ -327,12 +327,12 @@ class IndexStore:
 
     def _match(self, listing: TreeListing) -> tuple[Match, list[Segment]]:
         segments = self.open_segments(self.options.digest)
-        return match_listing(listing, segments, self._override()), segments
+        return match_listing(listing, segments, self.override()), segments
 
     def _unknown(self, oids: list[bytes]) -> list[bytes]:
         """Object ids that no segment has and none has left out."""
         unknown = np.array(oids, f"S{len(oids[0])}") if oids else np.zeros(0, "S20")
-        override = self._override() is not None
+        override = self.override() is not None
         for segment in self.open_segments(self.options.digest):
             absent = segment.find(unknown) < 0
             if not override:
@@ -342,14 +342,15 @@ class IndexStore:
         return [bytes(oid).ljust(width, b"\0") for oid in unknown.tolist()]
 
     def _oversize(self, listing: TreeListing, match: Match) -> set[bytes]:
-        override = self._override()
+        override = self.override()
         missing = np.flatnonzero(match.missing).tolist()
         if override is None or not missing:
             return set()
         allowed = override([listing.paths[i] for i in missing])
         return {listing.oids[i] for i, good in zip(missing, allowed, strict=True) if good}
 
-    def _override(self) -> Override | None:
+    def override(self) -> Override | None:
+        """Which paths are indexed whatever the size of their blob; None for none."""
         globs = self.options.large_file_globs
         if not globs:
             return None
@@ -382,12 +383,19 @@ class IndexStore:
         suffix = f"-{quote(group, safe='')}" if group else ""
         return self._manifests_dir / f"{commit}{suffix}.manifest"
 
+    def segment_files(self) -> list[Path]:
+        return sorted(self._segments_dir.glob("*.segment"))
+
+    def manifest_files(self) -> list[Path]:
+        return sorted(self._manifests_dir.glob("*.manifest"))
+
+    def read_manifest(self, path: Path) -> Manifest:
+        """Raises CorruptIndex, FileNotFoundError."""
+        return decode_manifest(path.read_bytes(), path.name)
+
     def manifests(self) -> list[Manifest]:
         """All manifests that have a file. Raises CorruptIndex."""
-        return [
-            decode_manifest(path.read_bytes(), path.name)
-            for path in sorted(self._manifests_dir.glob("*.manifest"))
-        ]
+        return [self.read_manifest(path) for path in self.manifest_files()]
 
     def has_manifest(self, commit: str, group: str = "") -> bool:
         """Has a manifest of this commit been published?"""
@@ -412,14 +420,14 @@ class IndexStore:
         """
         removed: list[Path] = []
         with self.writing():
-            for path in sorted(self._segments_dir.glob("*.segment")):
+            for path in self.segment_files():
                 try:
                     Segment(path).check_all()
                 except CorruptIndex:
                     removed.append(path)
-            for path in sorted(self._manifests_dir.glob("*.manifest")):
+            for path in self.manifest_files():
                 try:
-                    decode_manifest(path.read_bytes(), path.name)
+                    self.read_manifest(path)
                 except CorruptIndex:
                     removed.append(path)
             self.remove(removed)
