@@ -29,68 +29,11 @@ SHARE_FROM_SECONDS = 0.03
 SHARE_FOR_SECONDS = 7 * 24 * 3600
 FORMAT = 1  # of the cached value
 
-_COLOURED = frozenset(
-    [
-        "c",
-        "ch",
-        "cm",
-        "c1",
-        "cs",
-        "k",
-        "kc",
-        "kd",
-        "kn",
-        "kp",
-        "kr",
-        "ow",
-        "nt",
-        "kt",
-        "nc",
-        "nn",
-        "ne",
-        "s",
-        "s1",
-        "s2",
-        "sa",
-        "sb",
-        "sc",
-        "sd",
-        "se",
-        "sh",
-        "si",
-        "sx",
-        "sr",
-        "ss",
-        "dl",
-        "cpf",
-        "m",
-        "mi",
-        "mf",
-        "mh",
-        "mb",
-        "mo",
-        "il",
-        "nf",
-        "fm",
-        "nd",
-        "gh",
-        "gu",
-        "gs",
-        "gi",
-        "gd",
-        "nb",
-        "bp",
-        "no",
-        "ni",
-        "nl",
-        "cp",
-        "na",
-        "nv",
-        "vi",
-        "vg",
-        "vc",
-    ]
-)
+_COLOURED_TEXT = """
+c ch cm c1 cs k kc kd kn kp kr ow nt kt nc nn ne s s1 s2 sa sb sc sd se sh si sx sr ss dl cpf
+m mi mf mh mb mo il nf fm nd gh gu gs gi gd nb bp no ni nl cp na nv vi vg vc
+"""
+_COLOURED = frozenset(_COLOURED_TEXT.split())
 _lines: WeightedCache[tuple[str, str], list[str]] = WeightedCache(24 << 20)
 _classes: dict[object, str] = {}
 

@@ -78,9 +78,10 @@ class _Walk:
             step = pending.pop()
             if isinstance(step, _End):
                 self.open_links.discard(step.link)
+                self._refuse_submodule()
             elif self.leaf is not None:
-                if self.leaf.kind is Kind.SUBMODULE and self.open_links:
-                    raise LinkToSubmodule("The link leads into a submodule.")
+                if self.open_links:
+                    self._refuse_submodule()
                 raise self.missing()
             elif step == b"..":
                 if len(self.stack) == 1:
@@ -88,6 +89,11 @@ class _Walk:
                 self.stack.pop()
             elif step not in (b"", b"."):
                 pending += reversed(self._enter(step))
+
+    def _refuse_submodule(self) -> None:
+        """A link stands on a submodule, at its end or in its middle."""
+        if self.leaf is not None and self.leaf.kind is Kind.SUBMODULE:
+            raise LinkToSubmodule("The link leads to a submodule, whose content is not here.")
 
     def _enter(self, name: bytes) -> list[bytes | _End]:
         """Step to a child; for a link, what has to be walked instead of it."""
@@ -142,8 +148,6 @@ def locate(snapshot: Snapshot, path: bytes) -> Place:
     link_path = walk.path(last)
     try:
         walk.advance([last])
-        if walk.leaf is not None and walk.leaf.kind is Kind.SUBMODULE:
-            raise LinkToSubmodule("The link leads to a submodule.")
         return _settle(snapshot, path, walk)
     except LinkError as error:
         return Place(link_path, link, error)

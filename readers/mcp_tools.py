@@ -51,7 +51,9 @@ class ReadInput(Input):
     revision: str | None = Field(None, description=REVISION)
     start_line: int = Field(1, ge=1, description="First line.")
     end_line: int | None = Field(
-        None, ge=1, description="Last line, included: a line number, not a count. At most 500 lines."
+        None,
+        ge=1,
+        description="Last line, included: a line number, not a count. At most 500 lines.",
     )
     max_chars: int = Field(MAX_BLOCK_BYTES, ge=2_000, le=MAX_BLOCK_BYTES, description=MAX_CHARS)
     plugins: list[PluginArgument] | None = Field(None, max_length=16, description=PLUGINS)

@@ -49,8 +49,13 @@ class Level:
     total: int
 
     @property
+    def next(self) -> int:
+        """The first entry that is not shown."""
+        return self.start + len(self.children)
+
+    @property
     def rest(self) -> int:
-        return self.total - self.start - len(self.children)
+        return self.total - self.next
 
 
 @dataclass(frozen=True, slots=True)
