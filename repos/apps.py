@@ -7,10 +7,12 @@ class ReposConfig(AppConfig):
 
     def ready(self) -> None:
         from repos import work
+        from repos.usecases.retain_commit import retain_commit
         from repos.usecases.schedule_syncs import EVERY_SECONDS, schedule_due_syncs
         from repos.usecases.sync_repository import sync_repository
         from sourcegraph_site.jobs.handlers import register
         from sourcegraph_site.jobs.ticks import register_tick
 
         register(work.SYNC, sync_repository, time_limit_seconds=3600)
+        register(work.RETAIN, retain_commit, time_limit_seconds=3600)
         register_tick("repos.schedule", EVERY_SECONDS, schedule_due_syncs)

@@ -8,7 +8,14 @@ from datetime import datetime
 
 from django.db.models import Sum
 
-from repos.models import GroupVersion, Repository, Version
+from repos.models import GroupVersion, IndexHistory, Repository, Version
+from sourcegraph_site.accounts import policy
+
+
+def keeps_all_indexes(repo: Repository) -> bool:
+    """Is every retained commit indexed (`all`), or only heads and what was asked for?"""
+    history = repo.index_history or policy.repository_defaults().index_history
+    return history == IndexHistory.ALL
 
 
 def mark_indexed(

@@ -1,0 +1,180 @@
+"""Ask for a sync, or for the index of one commit, now (contract 1.5, decisions 20, 24, 25).
+
+Order: rights, receipt, then an identical job that is queued or running, then pacing, then
+the queue's room. A receipt or a joined job costs nothing and moves no clock.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from math import ceil
+
+from django.db import transaction
+
+from repos import idempotency, retained, work
+from repos.access import get_preparable
+from repos.errors import InvalidAction, InvalidGroup, RevisionNotEligible, UnknownPathGroup
+from repos.models import Repository
+from repos.naming import is_object_id
+from repos.readiness import group_ready
+from repos.records import JobRecord, job_record
+from repos.revisions import Resolved, check_serving, resolve_commit
+from sourcegraph_site.audit.record import record
+from sourcegraph_site.jobs.models import Job
+from sourcegraph_site.kernel import clock
+from sourcegraph_site.kernel.actor import Actor
+from sourcegraph_site.kernel.errors import RateLimited
+from sourcegraph_site.kernel.inputs import Field, Input
+from sourcegraph_site.kernel.wire import optional
+
+OPERATION = "prepare"
+PACE = timedelta(seconds=30)
+
+
+class Prepare(Input):
+    repo: str
+    kind: str = Field(description="`index` or `sync`.")
+    commit: str = Field("", description="Nothing, a monitored branch or a full SHA.")
+    group: str = Field("", description="One path group of a monorepo; nothing means all.")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The jobs that will do it; one, except for all groups of a monorepo.
+
+    Without jobs, all that was asked for is ready.
+    """
+
+    jobs: list[JobRecord]
+    status: str = "accepted"
+    replayed: bool | None = optional()
+
+
+def prepare(actor: Actor, params: Prepare, *, idempotency_key: str = "") -> Prepared:
+    """Queue what was asked for, or join it.
+
+    Raises:
+        InvalidRepo, RepositoryNotFound, PreparationNotAllowed, RepositoryManagementDenied.
+        InvalidAction, InvalidGroup, UnknownPathGroup: the request.
+        IdempotencyConflict: the key was used for another request.
+        what `resolve_commit` raises: the commit.
+        RateLimited: the repository's last manual request was less than 30 seconds ago.
+        QueueFull: too many jobs of this repository wait.
+    """
+    if params.kind not in ("index", "sync"):
+        raise InvalidAction("The kind is index or sync.")
+    repo = get_preparable(actor, params.repo)
+    digest = idempotency.digest_of(params.model_dump())
+    operation = f"{OPERATION}:{repo.pk}"
+    with transaction.atomic():
+        receipt = idempotency.replayed(actor, operation, idempotency_key, digest)
+        if receipt is not None:
+            return Prepared(_records(receipt.answer["jobs"]), replayed=True)
+        repo = Repository.objects.select_for_update().get(pk=repo.pk)
+        check_serving(repo)
+        jobs = _sync(actor, repo) if params.kind == "sync" else _index(actor, repo, params)
+        ids = [job.pk for job in jobs]
+        idempotency.keep(actor, operation, idempotency_key, digest, repo, {"jobs": ids})
+        record(
+            actor,
+            "repository.sync_requested"
+            if params.kind == "sync"
+            else "repository.prepare_requested",
+            target=f"repository:{repo.name}",
+            revision=params.commit,
+            group=params.group,
+        )
+    return Prepared([job_record(job) for job in jobs])
+
+
+def _records(keys: list[int]) -> list[JobRecord]:
+    found = Job.objects.in_bulk(keys)
+    return [job_record(found[key]) for key in keys if key in found]
+
+
+def _sync(actor: Actor, repo: Repository) -> list[Job]:
+    def enqueue() -> tuple[Job, bool]:
+        return work.queue_sync(repo, source=Job.Source.MANUAL, actor=actor.label, join_running=True)
+
+    return _paced(repo, [(f"sync:{repo.pk}", enqueue)])
+
+
+def _index(actor: Actor, repo: Repository, params: Prepare) -> list[Job]:
+    groups = _groups(repo, params.group)
+    target = _target(repo, params.commit)
+    if isinstance(target, retained.Promise):
+        promise = target
+
+        def fetch() -> tuple[Job, bool]:
+            return work.queue_retain(
+                repo,
+                promise.commit,
+                ref=promise.ref,
+                actor=actor.label,
+                requested_revision=params.commit,
+            )
+
+        return _paced(repo, [(f"retain:{repo.pk}:{promise.commit}", fetch)])
+    if target.version.retained:
+        retained.prolong(target.version)
+    missing = [group for group in groups if not group_ready(target.version, group)]
+
+    def indexer(group: str) -> Callable[[], tuple[Job, bool]]:
+        return lambda: work.queue_index(
+            repo,
+            target.commit,
+            group=group,
+            source=Job.Source.MANUAL,
+            actor=actor.label,
+            requested_revision=params.commit,
+        )
+
+    return _paced(
+        repo, [(f"index:{repo.pk}:{group}:{target.commit}", indexer(group)) for group in missing]
+    )
+
+
+def _groups(repo: Repository, group: str) -> list[str]:
+    if not group:
+        return repo.group_names
+    if not repo.monorepo:
+        raise InvalidGroup("This repository has no path groups.")
+    if group not in repo.group_names:
+        raise UnknownPathGroup("No path group of this name.")
+    return [group]
+
+
+def _target(repo: Repository, revision: str) -> "Resolved | retained.Promise":
+    """A version, or a commit outside the window that `resolve` promised."""
+    try:
+        return resolve_commit(repo, revision)
+    except RevisionNotEligible:
+        promise = retained.promise_of(repo, revision) if is_object_id(revision) else None
+        if promise is None:
+            raise
+        return promise
+
+
+def _paced(repo: Repository, wanted: list[tuple[str, Callable[[], tuple[Job, bool]]]]) -> list[Job]:
+    """Queue all of `wanted` as one request, unless all of it is at work already."""
+    live = work.active_jobs(repo.pk).filter(identity__in=[identity for identity, _ in wanted])
+    joined = set(live.values_list("identity", flat=True))
+    new = sum(identity not in joined for identity, _ in wanted)
+    if new:
+        _check_pace(repo)
+        work.check_room(repo, new)
+        repo.last_manual_request_at = clock.now()
+        repo.save(update_fields=["last_manual_request_at"])
+    return [enqueue()[0] for _, enqueue in wanted]
+
+
+def _check_pace(repo: Repository) -> None:
+    last = repo.last_manual_request_at
+    if last is None:
+        return
+    wait = (last + PACE - clock.now()).total_seconds()
+    # A clock that was set back must not lock the repository for longer than the pace.
+    if 0 < wait <= PACE.total_seconds():
+        raise RateLimited(
+            "A preparation of this repository was requested moments ago.", retry_after=ceil(wait)
+        )
