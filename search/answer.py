@@ -1,6 +1,6 @@
 """What a search answers, as data; `to_wire(answer, "pascal")` is the reply of contract 3.4."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sourcegraph_site.kernel.wire import optional
@@ -63,7 +63,7 @@ class Coverage:
     skipped: dict[str, int]
     symlinks: str = "not_followed"
     symlink_expansion_complete: bool = True
-    symlink_skipped: dict[str, int] | None = None
+    symlink_skipped: dict[str, int] = field(default_factory=dict)
     unsupported_paths_skipped: bool | None = optional()
 
 

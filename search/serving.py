@@ -3,13 +3,18 @@
 import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from django.conf import settings
 
+from readers.errors import PathNotRegistered
+from readers.paths import covers
+from repos import readiness
 from repos.gitstore.layout import index_path, mirror_path
 from repos.models import Repository
 from repos.revisions import Resolved
-from search.errors import IndexCorrupt, IndexNotReady
+from search.errors import IndexCorrupt, IndexNotReady, ScopeNotReady
+from search.index.combine import combine
 from search.index.format import CorruptIndex
 from search.index.generation import Generation
 from search.index.options import IndexOptions
@@ -54,21 +59,51 @@ def forget(storage_key: str) -> None:
         _stores.pop(storage_key, None)
 
 
-def generation_of(repo: Repository, at: Resolved) -> Generation:
-    """What is indexed of the commit.
+def generation_of(repo: Repository, at: Resolved, paths: Sequence[str] = ()) -> Generation:
+    """What is indexed of the commit; in a monorepo, of the groups that `paths` meet.
 
     Raises:
-        IndexNotReady: it is kept, but not indexed (yet).
+        PathNotRegistered: a path meets no group of the monorepo.
+        ScopeNotReady: a group has never been indexed, at no commit.
+        IndexNotReady: the commit is kept, but not indexed (yet).
         IndexCorrupt: its index is damaged or gone; the rebuild is queued.
     """
-    if not at.version.indexed:
-        raise IndexNotReady("This commit is not indexed yet; it can be read, but not searched.")
+    groups = groups_for(repo, paths)
+    for group in groups:
+        if not readiness.group_ready(at.version, group):
+            if group and not readiness.group_ever_ready(repo, group):
+                raise ScopeNotReady(f"The path group {group!r} has not been indexed yet.")
+            raise IndexNotReady("This commit is not indexed yet; it can be read, not searched.")
+    store = store_of(repo.storage_key)
     try:
-        return store_of(repo.storage_key).open_generation(at.commit)
+        parts = [
+            store.open_generation(at.commit, group, repo.group_paths(group)) for group in groups
+        ]
+        return combine(parts)
     except CorruptIndex as exc:
         raise damaged(repo, at.commit, str(exc)) from exc
     except GenerationMissing as exc:
         raise damaged(repo, at.commit, "its segments are gone") from exc
+
+
+def groups_for(repo: Repository, paths: Sequence[str]) -> list[str]:
+    """The path groups that a search of these paths looks at; [""] in full mode."""
+    if not repo.monorepo or not paths:
+        return repo.group_names
+    coverage = {group["name"]: group["paths"] for group in repo.path_groups}
+    chosen: set[str] = set()
+    for path in paths:
+        meets = {
+            name
+            for name, dirs in coverage.items()
+            if any(
+                covers(d.encode(), path.encode()) or covers(path.encode(), d.encode()) for d in dirs
+            )
+        }
+        if not meets:
+            raise PathNotRegistered(f"{path!r} meets no directory of this monorepo's groups.")
+        chosen |= meets
+    return sorted(chosen)
 
 
 def damaged(repo: Repository, commit: str, what: str) -> IndexCorrupt:

@@ -157,6 +157,11 @@ class Repository(models.Model):
         """Names of the path groups; one empty name in full mode."""
         return [group["name"] for group in self.path_groups] if self.monorepo else [""]
 
+    def group_paths(self, group: str) -> list[bytes]:
+        """The directories of one path group; none in full mode, which means everything."""
+        rows = [row["paths"] for row in self.path_groups if row["name"] == group]
+        return [path.encode() for path in rows[0]] if self.monorepo and rows else []
+
     @property
     def monitored_branches(self) -> list[str]:
         """Short names: those of the policy, and the discovered default branch if followed."""

@@ -38,7 +38,7 @@ class PinnedView(QueryView):
             return Response(body, status=self.status_code)
         tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         headers = {"ETag": tag, "Cache-Control": CACHE_CONTROL}
-        if _matches(request.headers.get("If-None-Match", ""), tag):
+        if matches(request.headers.get("If-None-Match", ""), tag):
             return HttpResponseNotModified(headers=headers)
         return Response(body, status=self.status_code, headers=headers)
 
@@ -47,6 +47,7 @@ def _full_sha(value: Any) -> bool:
     return isinstance(value, str) and len(value) == 40 and set(value) <= set("0123456789abcdef")
 
 
-def _matches(header: str, tag: str) -> bool:
+def matches(header: str, tag: str) -> bool:
+    """Does `If-None-Match` name this tag? Weak comparison."""
     known = [part.strip().removeprefix("W/") for part in header.split(",")]
-    return tag in known or known == ["*"]
+    return tag.removeprefix("W/") in known or known == ["*"]
