@@ -12,7 +12,7 @@ from sourcegraph_site.accounts.authentication import actor_of
 from sourcegraph_site.kernel.errors import AppError
 
 
-class ReadOnly(admin.ModelAdmin[Any]):
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
     """Lists and shows; adds, changes and deletes nothing."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
