@@ -1,8 +1,9 @@
 """Taking away: old indexes (cleanup), the repository from service (delete), all of it (purge).
 
-Cleanup and delete are previewed, and applied only if nothing changed since. Index files are
-removed by the search app's collector, which takes every generation whose commit is no longer
-marked as indexed; the mirror goes with the purge.
+Cleanup and delete are previewed, and applied only if nothing changed since. A cleanup's files
+are removed by the search app's collector, which takes every generation whose commit is no
+longer marked as indexed. A deleted repository loses its whole index at once; its mirror goes
+with the purge.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import shutil
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from django.db import transaction
@@ -148,7 +150,10 @@ def apply_removal(actor: Actor, params: Removal, operation: Operation, *, revisi
             target=f"repository:{repo.name}",
             generations=plan.generations,
         )
-        announce(RepositorySynced(repo.pk, changed=True))
+        if deleting:
+            transaction.on_commit(partial(discard, layout.index_path(repo.storage_key)))
+        else:
+            announce(RepositorySynced(repo.pk, changed=True))
     return Removed(
         cleaned=not deleting,
         deleted=deleting,
@@ -236,15 +241,14 @@ def purge_repository(actor: Actor, params: RemovalTarget, *, revision: int) -> P
             raise PreparationActive("A job of this repository is queued or running.")
         announce(RepositoryRemoved(repo.pk, repo.storage_key))
         record(actor, "repository.purged", target=f"repository:{repo.name}")
-        storage_key = repo.storage_key
+        path = layout.repository_path(repo.storage_key)
         repo.delete()
-        transaction.on_commit(partial(discard_files, storage_key))
+        transaction.on_commit(partial(discard, path))
     return Purged()
 
 
-def discard_files(storage_key: str) -> None:
-    """Move a repository's directory out of reach, then delete it."""
-    path = layout.repository_path(storage_key)
+def discard(path: Path) -> None:
+    """Move a directory out of reach, then delete it; nothing happens if it is not there."""
     doomed = layout.fresh(layout.trash_root())
     try:
         path.rename(doomed)
