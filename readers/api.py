@@ -4,6 +4,7 @@ from django.urls import path
 
 from readers.usecases.blame_file import BlameFile, blame_file
 from readers.usecases.diff_revisions import DiffRevisions, diff_revisions
+from readers.usecases.find_files import FindFiles, find_files
 from readers.usecases.list_tree import ListTree, list_tree
 from readers.usecases.log_commits import LogCommits, log_commits
 from readers.usecases.read_file import ReadFile, read_file
@@ -50,6 +51,13 @@ class DiffView(PinnedView):
     pinned_by = ("base", "head")
 
 
+class FindView(QueryView):
+    """Files by their names."""
+
+    input = FindFiles
+    use_case = staticmethod(find_files)
+
+
 class LogView(QueryView):
     """The commits behind one commit."""
 
@@ -70,6 +78,7 @@ routes = [
     path("v1/repo/read_many", ReadManyView.as_view()),
     path("v1/repo/list", ListView.as_view()),
     path("v1/repo/diff", DiffView.as_view()),
+    path("v1/repo/find", FindView.as_view()),
     path("v1/repo/log", LogView.as_view()),
     path("v1/repo/blame", BlameView.as_view()),
 ]
