@@ -1,0 +1,38 @@
+"""POST /api/search: one repository with `?repo=`, all visible ones without."""
+
+import hashlib
+
+from django.http import HttpResponseBase, HttpResponseNotModified
+from django.urls import path
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from search.render import answer_body
+from search.usecases.search_code import SearchCode, prepare_search, run_search, search_code
+from sourcegraph_site.api.pinned import CACHE_CONTROL, matches
+from sourcegraph_site.api.views import QueryView
+
+
+class SearchView(QueryView):
+    """Search the text of one repository at exactly one commit."""
+
+    input = SearchCode
+    use_case = staticmethod(search_code)
+
+    def post(self, request: Request) -> Response | HttpResponseBase:  # type: ignore[override]
+        prepared = prepare_search(self.actor, self.read_input(request))
+        headers = {}
+        if prepared.pinned:
+            # Durations differ from run to run, so the tag names the question, not the bytes.
+            key = repr(prepared.cache_key).encode()
+            headers = {
+                "ETag": f'W/"{hashlib.sha256(key).hexdigest()[:32]}"',
+                "Cache-Control": CACHE_CONTROL,
+            }
+            if matches(request.headers.get("If-None-Match", ""), headers["ETag"]):
+                return HttpResponseNotModified(headers=headers)
+        answer = run_search(prepared)
+        return Response(answer_body(answer), headers={} if answer.meta.partial else headers)
+
+
+routes = [path("api/search", SearchView.as_view())]
