@@ -1,6 +1,7 @@
 """POST /api/search: one repository with `?repo=`, all visible ones without."""
 
 import hashlib
+from typing import cast
 
 from django.http import HttpResponseBase, HttpResponseNotModified
 from django.urls import path
@@ -8,7 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from search.render import answer_body
-from search.usecases.search_code import SearchCode, prepare_search, run_search, search_code
+from search.requests import SearchCode
+from search.usecases.search_code import prepare_search, run_search, search_code
 from sourcegraph_site.api.pinned import CACHE_CONTROL, matches
 from sourcegraph_site.api.views import QueryView
 
@@ -20,7 +22,7 @@ class SearchView(QueryView):
     use_case = staticmethod(search_code)
 
     def post(self, request: Request) -> Response | HttpResponseBase:  # type: ignore[override]
-        prepared = prepare_search(self.actor, self.read_input(request))
+        prepared = prepare_search(self.actor, cast(SearchCode, self.read_input(request)))
         headers = {}
         if prepared.pinned:
             # Durations differ from run to run, so the tag names the question, not the bytes.

@@ -129,7 +129,7 @@ def repair_index(handle: JobHandle) -> dict[str, Any]:
 
 
 def _repository(job: Job) -> Repository:
-    repo = Repository.objects.filter(pk=job.repository_id).first()
+    repo = Repository.objects.filter(pk=job.repository_id or 0).first()
     if repo is None or repo.deleted or not repo.enabled:
         raise RepositoryDisabled("The repository was switched off or removed.")
     return repo

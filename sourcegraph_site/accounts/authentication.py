@@ -76,10 +76,10 @@ def client_address(request: HttpRequest) -> str:
     Each trusted proxy appends the address that it saw, so the client's stands that many
     entries from the end; anything further left was written by the client itself.
     """
-    remote: str = request.META.get("REMOTE_ADDR", "")
+    remote = str(request.META.get("REMOTE_ADDR", ""))
     if not settings.TRUSTED_PROXIES:
         return remote
-    chain = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    chain = [part.strip() for part in str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
     chain = [part for part in chain if part]
     if len(chain) < settings.TRUSTED_PROXIES:
         return remote

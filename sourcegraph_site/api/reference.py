@@ -6,5 +6,5 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 
 @method_decorator(csp_update({"img-src": "data:"}), name="dispatch")
-class ReferenceView(SpectacularSwaggerSplitView):  # type: ignore[misc]
+class ReferenceView(SpectacularSwaggerSplitView):
     """HTML and script are two answers, so that no script is inline."""

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -52,8 +52,9 @@ class LanguageMiddleware(LocaleMiddleware):
         if not is_api(request.path):
             super().process_request(request)
 
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         if is_api(request.path):
             return response
-        answer: HttpResponse = super().process_response(request, response)
-        return answer
+        return super().process_response(request, response)
