@@ -74,7 +74,6 @@ class CompiledPattern:
             if literals
             else [],
             "LiteralsFolded": bool(literals and literals.folded),
-            "Expression": self.matcher.describe(),
         }
 
 

@@ -110,6 +110,7 @@ class _Parser:
         self._source = Source(text)
         self._flags = flags
         self._groups = [_Group(flags, 0)]
+        self._names: set[str] = set()
         # Where the last operator ended: another one right there is an error, not a repeat.
         self._operator_end = -1
 
@@ -203,6 +204,9 @@ class _Parser:
             # RE2's rule for names: word characters only.
             if not name or not name.replace("_", "a").isalnum():
                 raise PatternInvalid("A group name is letters, digits and _: (?P<name>...).", start)
+            if name in self._names:
+                raise PatternInvalid(f"There are two groups named {name}. Rename one.", start)
+            self._names.add(name)
             source.at = end + 1
             return self._flags
         source.at += len("(?")
