@@ -44,8 +44,10 @@ def make_app() -> Celery:
         timezone="UTC",
         task_ignore_result=True,
         task_default_queue="jobs",
-        # One message per process and none ahead: a bell waits in the broker, where any may
-        # take it. Confirmed late, or Redis would hand a busy process a second one.
+        # See jobs/lifeline.py. Every worker is a child of the supervisor.
+        worker_pool="solo",
+        # One message per worker and none ahead: a bell waits in the broker, where any worker
+        # may take it. Confirmed late, or a busy worker would fetch a second one.
         task_acks_late=True,
         worker_prefetch_multiplier=1,
         worker_enable_remote_control=False,

@@ -1,4 +1,4 @@
-"""The two Celery tasks, and what ties a worker's life to its jobs."""
+"""The two Celery tasks, and the worker's end."""
 
 from typing import Any
 
@@ -19,20 +19,10 @@ def tick(name: str) -> None:
     run_tick(name)
 
 
-def _worker_starts(**_: Any) -> None:
-    lifeline.open_in_worker()
-
-
-def _pool_process_starts(**_: Any) -> None:
-    lifeline.enter_child()
-
-
 def _worker_stops(**_: Any) -> None:
     lifeline.stop()
 
 
 shared_task(name=RUN_TASK)(run)
 shared_task(name=TICK_TASK)(tick)
-signals.worker_init.connect(_worker_starts)
-signals.worker_process_init.connect(_pool_process_starts)
 signals.worker_shutting_down.connect(_worker_stops)
