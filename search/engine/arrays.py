@@ -1,0 +1,29 @@
+"""Runs in arrays: where they begin, where they end, and what numbers they hold."""
+
+import numpy as np
+
+from search.index.format import I64, Bools
+
+
+def begins(values: I64, step: int = 0) -> Bools:
+    """Where an element is not the one before plus `step`; true for the first."""
+    changes = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1] + step, out=changes[1:])
+    return changes
+
+
+def ends(first: I64, total: int) -> I64:
+    """Where runs end that begin at `first` and together are `total` long."""
+    return np.append(first[1:], total)[: len(first)]
+
+
+def expand(first: I64, last: I64) -> I64:
+    """The numbers of [first[0], last[0]), then those of [first[1], last[1]), and so on.
+
+    >>> expand(np.array([5, 1]), np.array([7, 3])).tolist()
+    [5, 6, 1, 2]
+    """
+    counts = last - first
+    stops = np.cumsum(counts)
+    total = int(stops[-1]) if len(stops) else 0
+    return np.arange(total) + np.repeat(first - stops + counts, counts)
