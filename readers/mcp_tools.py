@@ -1,11 +1,12 @@
 """MCP tools for reading at one commit."""
 
-from typing import Any
+from typing import Any, Literal
 
 from readers.mcp_text import MAX_BLOCK_BYTES, item_block, read_block
 from readers.text import MAX_LINES
 from readers.usecases.blame_file import BlameFile, blame_file
 from readers.usecases.diff_revisions import Change, DiffRevisions, diff_revisions
+from readers.usecases.find_files import FindFiles, find_files
 from readers.usecases.list_tree import ListTree, TreeRow, list_tree
 from readers.usecases.log_commits import LogCommits, log_commits
 from readers.usecases.path_status import PathStatus, path_status
@@ -171,6 +172,28 @@ def _entry(row: TreeRow) -> dict[str, Any]:
 
 def _without_none(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value is not None}
+
+
+class FindInput(Input):
+    repo: str = Field(min_length=1, description=REPO)
+    query: str = Field(min_length=1, description="A glob like *.py or src/**/a?.c, or letters.")
+    mode: Literal["glob", "fuzzy"] = Field(
+        "glob", description="fuzzy: the path holds the letters in this order; best fit first."
+    )
+    revision: str | None = Field(None, description=REVISION)
+    first: int = Field(30, ge=1, le=100, description="Page size.")
+    after: str | None = Field(None, description="next_cursor of the page before.")
+
+
+@tool(
+    title="Find files by name",
+    description="Find files of one commit by a glob over their paths, or by a fuzzy name. Needs"
+    " no index. To search in files, use search.",
+    input=FindInput,
+    read_only=True,
+)
+def find(caller: Caller, params: FindInput) -> str:
+    return compact(to_wire(find_files(caller.actor, FindFiles(**dict(params)))))
 
 
 class DiffInput(Input):

@@ -1,10 +1,14 @@
-"""MCP tools over the catalog of repositories."""
+"""MCP tools over the catalog of repositories, and the one that prepares a version."""
 
 from typing import Any
 
+from repos.idempotency import check_key
+from repos.preparers import can_prepare_something
 from repos.records import CatalogRow, JobRecord, RepositoryRecord, ScopeRecord, VersionRecord
 from repos.usecases.get_repository import GetRepository, get_repository
 from repos.usecases.list_repositories import PAGE, ListRepositories, list_repositories
+from repos.usecases.prepare import Prepare
+from repos.usecases.prepare import prepare as queue_preparation
 from sourcegraph_site.kernel.inputs import Field, Input
 from sourcegraph_site.kernel.wire import to_wire
 from sourcegraph_site.mcp.registry import Caller, tool
@@ -151,7 +155,7 @@ def _jobs(record: RepositoryRecord) -> dict[str, Any]:
             if not _outlived(record, job):
                 shown.append(job)
     return {
-        "jobs": [_shown(record, job) for job in shown],
+        "jobs": [_shown(job, record.last_index_duration_seconds) for job in shown],
         "jobs_scope": "Active jobs, and the newest finished one of each kind and group."
         " Pass job_id for any other.",
     }
@@ -167,7 +171,7 @@ def _outlived(record: RepositoryRecord, job: JobRecord) -> bool:
 def _job(record: RepositoryRecord, job_id: str) -> dict[str, Any]:
     for job in record.jobs:
         if job.job_id == job_id:
-            return {"jobs": [_shown(record, job)]}
+            return {"jobs": [_shown(job, record.last_index_duration_seconds)]}
     for failure in record.job_failures:
         if failure.job_id == job_id:
             message = "The job itself is gone; its failure is history, not the present state."
@@ -180,7 +184,7 @@ def _job(record: RepositoryRecord, job_id: str) -> dict[str, Any]:
     }
 
 
-def _shown(record: RepositoryRecord, job: JobRecord) -> dict[str, Any]:
+def _shown(job: JobRecord, previous_index_seconds: float | None = None) -> dict[str, Any]:
     return {
         "job_id": job.job_id,
         "state": job.state,
@@ -193,7 +197,43 @@ def _shown(record: RepositoryRecord, job: JobRecord) -> dict[str, Any]:
                 "stage": job.stage if job.state == "running" else None,
                 "error": job.error,
                 "updated_at": job.updated_at,
-                "previous_index_seconds": record.last_index_duration_seconds,
+                "previous_index_seconds": previous_index_seconds,
             }
         ),
     }
+
+
+class PrepareInput(Input):
+    repo: str = Field(min_length=1, description="Repository, as owner/name.")
+    idempotency_key: str = Field(
+        min_length=1,
+        max_length=128,
+        pattern=r"^[^\r\n\x00]+$",
+        description="8 to 128 characters; the same key and request give the same job.",
+    )
+    revision: str | None = Field(
+        None, description="Monitored branch, or full SHA that resolve returned; omit for default."
+    )
+    group: str | None = Field(None, description="One path group of a monorepo; omit for all.")
+
+
+@tool(
+    title="Prepare a version for search",
+    description=(
+        "Queue what is missing to search a commit, and return the job at once. Only when you"
+        " were asked to; then poll availability with job_id, a bounded number of times."
+    ),
+    input=PrepareInput,
+    read_only=False,
+    offered=can_prepare_something,
+)
+def prepare(caller: Caller, params: PrepareInput) -> str:
+    asked = Prepare(
+        repo=params.repo, kind="index", commit=params.revision or "", group=params.group or ""
+    )
+    key = check_key(params.idempotency_key)
+    queued = queue_preparation(caller.actor, asked, idempotency_key=key)
+    if len(queued.jobs) == 1:
+        return compact(_shown(queued.jobs[0]))
+    hint = {} if queued.jobs else {"hint": "This version is ready already."}
+    return compact({"jobs": [_shown(job) for job in queued.jobs], **hint})
