@@ -18,9 +18,7 @@ URL = "https://code.example/acme/widgets.git"
         ("fatal: '/srv/x' does not appear to be a git repository", "GIT_REPOSITORY_UNAVAILABLE"),
         (f"fatal: unable to access '{URL}/': The requested URL returned error: 404",)
         + ("GIT_REPOSITORY_UNAVAILABLE",),
-        (
-            "remote: The project you were looking for could not be found or you don't have permission",
-        )
+        ("remote: The project you were looking for could not be found or you",)
         + ("GIT_REPOSITORY_UNAVAILABLE",),
         (f"fatal: unable to access '{URL}/': The requested URL returned error: 403",)
         + ("GIT_ACCESS_DENIED",),
