@@ -234,7 +234,7 @@ class Extractor:
         self._blocks.append(rows)
         bounds = (rows[:, 0] - np.uint32(self._position)).tolist()
         length = int(self._batch[5]) - self._position
-        text = memoryview(self.kernel.view(target, length))
+        text = self.kernel.view(target, length).data
         for start, end in zip(bounds, [*bounds[1:], length], strict=True):
             self._checks.append(zlib.crc32(text[start:end]))
 
@@ -314,7 +314,7 @@ def _create(path: Path) -> int:
 
 
 def _write(handle: int, data: npt.NDArray[np.generic]) -> None:
-    left = memoryview(data).cast("B") if len(data) else memoryview(b"")
+    left = data.data.cast("B") if len(data) else memoryview(b"")
     while left:
         left = left[os.write(handle, left) :]
 

@@ -70,6 +70,7 @@ import json
 import struct
 import zlib
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -205,14 +206,14 @@ def decode_table(data: memoryview, name: str) -> dict[str, Section]:
     return sections
 
 
-def pack_column(values: npt.NDArray[np.integer]) -> bytes:
+def pack_column(values: npt.NDArray[Any]) -> bytes:
     """Numbers below 2**32 as a packed column.
 
     >>> pack_column(np.array([1, 300, 2], np.uint32)).hex()
     '01ff022c010000'
     """
     small = np.minimum(values, 255).astype(np.uint8)
-    return small.tobytes() + values[values >= 255].astype("<u4").tobytes()
+    return bytes(small.tobytes() + values[values >= 255].astype("<u4").tobytes())
 
 
 def unpack_column(data: memoryview, length: int) -> U32:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from search.index.format import I64, U16, U32, Bools
 from search.index.segment import Segment
@@ -27,7 +28,7 @@ class PathTable(Sequence[bytes]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def, override]
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         if index < 0:
@@ -90,7 +91,7 @@ class Generation:
             live = self._live[segment_number] = np.repeat(documents, segment.document_blocks)
         return live
 
-    def paths_of(self, segment_number: int, documents: np.ndarray) -> DocumentPaths:  # type: ignore[type-arg]
+    def paths_of(self, segment_number: int, documents: npt.NDArray[np.integer]) -> DocumentPaths:
         """Every path at which these documents of a segment stand in this commit."""
         table = self._by_document.get(segment_number)
         if table is None:

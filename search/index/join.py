@@ -103,4 +103,4 @@ def _join_range(
     table = kernel.view(scratch, 6 * len(rows), np.uint32)
     table[:] = np.array(rows, np.uint32).ravel()
     kernel.merge(scratch, len(runs), scratch + 24 * len(runs))
-    return memoryview(kernel.view(result, int(table[-1])))
+    return kernel.view(result, int(table[-1])).data

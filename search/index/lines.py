@@ -51,7 +51,7 @@ def line_spans(segment: Segment, documents: Integers, numbers: Integers) -> Line
     Raises:
         CorruptIndex: the newlines of a block that is needed are damaged.
     """
-    documents = documents.astype(np.int64)
+    documents = np.asarray(documents, np.int64)
     newline = _first_newline(segment, documents) + numbers - 1
     blocks = np.searchsorted(segment.block_newline, newline, "right") - 1
     # The newline that would end a last line without one belongs to a later document.
@@ -62,7 +62,7 @@ def line_spans(segment: Segment, documents: Integers, numbers: Integers) -> Line
 
 def line_counts(segment: Segment, documents: Integers) -> I64:
     """How many lines each document has. Raises CorruptIndex."""
-    documents = documents.astype(np.int64)
+    documents = np.asarray(documents, np.int64)
     end_block = segment.document_first_block[documents + 1]
     counts = segment.block_newline[end_block].astype(np.int64)
     counts -= _first_newline(segment, documents)
@@ -126,5 +126,5 @@ def _newline_position(segment: Segment, blocks: I64, newline: I64) -> I64:
     return np.where(end - start > _LONGEST_RELATIVE, end - 1, start + relative)
 
 
-def _first_newline(segment: Segment, documents: I64) -> I64:
+def _first_newline(segment: Segment, documents: Integers) -> I64:
     return segment.block_newline[segment.document_first_block[documents]].astype(np.int64)

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from search.index.format import Bools
 from search.index.manifest import Manifest
-from search.index.segment import OidIndex, Segment
+from search.index.oids import OidIndex
+from search.index.segment import Segment
 from search.index.store import IndexStore
 from search.index.trees import list_blobs
 

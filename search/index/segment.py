@@ -30,10 +30,10 @@ from search.index.format import (
     decode_table,
     unpack_column,
 )
+from search.index.oids import OidIndex
 from search.index.pages import CheckedPieces
 from search.kernel.host import query_kernel
 
-ABSENT = -1
 _NO_BLOCKS = np.zeros(0, np.uint32)
 
 
@@ -111,7 +111,7 @@ class Segment:
         return self._oid_index.find(np.asarray(oids, f"S{self.meta.oid_bytes}"))
 
     @cached_property
-    def _oid_index(self) -> "OidIndex":
+    def _oid_index(self) -> OidIndex:
         order = self._array("order", np.dtype("<u4"), len(self.document_oids))
         return OidIndex(self.document_oids, order)
 
@@ -129,7 +129,7 @@ class Segment:
         return np.frombuffer(self._checked("skip_oids"), f"S{self.meta.oid_bytes}")
 
     @cached_property
-    def _skip_index(self) -> "OidIndex":
+    def _skip_index(self) -> OidIndex:
         oids = self.skipped_oids
         return OidIndex(oids, np.argsort(oids, kind="stable").astype(np.uint32))
 
@@ -265,7 +265,8 @@ class Segment:
         """Turn container key << 16 | number into block numbers."""
         if len(self.meta.chunk_first_block) == 1 and not self.meta.chunk_first_block[0]:
             return keyed
-        return self._chunk_base[keyed >> 16] + (keyed & 0xFFFF)
+        numbers: U32 = self._chunk_base[keyed >> 16] + (keyed & 0xFFFF)
+        return numbers
 
     @cached_property
     def _chunk_base(self) -> U32:
@@ -332,42 +333,6 @@ class Segment:
             return unpack_column(self._checked(name), length)
         except ValueError as exc:
             raise CorruptIndex(self.path.name, f"section {name}: {exc}") from exc
-
-
-class OidIndex:
-    """Finds rows by object id: a binary search for all of them at once.
-
-    It searches the first eight bytes as one number, which is ten times as fast as comparing
-    byte strings, and then compares the whole ids.
-    """
-
-    def __init__(self, oids: npt.NDArray[np.bytes_], order: U32) -> None:
-        self._oids = oids[order]
-        self._order = order
-        self._keys = _prefixes(self._oids)
-
-    def find(self, oids: npt.NDArray[np.bytes_]) -> I64:
-        """Row of each id, -1 where there is none."""
-        found = np.full(len(oids), ABSENT, np.int64)
-        if not len(self._oids) or not len(oids):
-            return found
-        keys = _prefixes(oids)
-        at = np.searchsorted(self._keys, keys)
-        pending = np.arange(len(oids))
-        # Ids that share eight bytes stand side by side: one more round looks at the next.
-        while len(pending):
-            pending = pending[at[pending] < len(self._keys)]
-            pending = pending[self._keys[at[pending]] == keys[pending]]
-            same = self._oids[at[pending]] == oids[pending]
-            found[pending[same]] = self._order[at[pending[same]]]
-            pending = pending[~same]
-            at[pending] += 1
-        return found
-
-
-def _prefixes(oids: npt.NDArray[np.bytes_]) -> npt.NDArray[np.uint64]:
-    rows = np.ascontiguousarray(oids).view(np.uint8).reshape(len(oids), oids.dtype.itemsize)
-    return np.ascontiguousarray(rows[:, :8]).view(">u8").ravel().astype(np.uint64)
 
 
 def _map_file(path: Path) -> memoryview:

@@ -45,7 +45,7 @@ class _BatchReader:
 
     def __iter__(self) -> Iterator[Texts]:
         buffer = self._buffer
-        data = memoryview(buffer)
+        data = buffer.data
         fill, ended = 0, False
         wanted = INPUT_BYTES
         while True:

@@ -1,33 +1,19 @@
-"""The index of one repository: its directory, and everything that may be done to it.
-
-    <root>/segments/<id>.segment                        immutable
-    <root>/generations/<commit>[-<group>].manifest      replaced by rename
-    <root>/staging/                                     unfinished work; nobody reads it
-    <root>/lock                                         held by the one process that writes
-
-A file appears under its name only when it is whole and durable. Whoever builds, merges or
-collects holds the lock, so what lies in staging when it is taken is debris of a process
-that died. Readers take no lock. They keep segments mapped: a file that is removed while it
-is mapped stays until it is unmapped. A reader that finds a file gone before it could open
-it looks at the manifest again, which by then names other segments.
+"""The index of one repository: opening what is indexed of a commit, and indexing commits.
 
 Segments are sets of blobs and know nothing of commits. So a commit of which all blobs are
 in segments needs no file of its own: its manifest is computed from its tree when somebody
 asks for it.
 """
 
-import fcntl
 import os
 import shutil
 import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
 
 import numpy as np
 
@@ -37,20 +23,18 @@ from search.index.builder import (
     default_workers,
     plan_blobs,
 )
+from search.index.directory import IndexDirectory
 from search.index.format import Bools, CorruptIndex
 from search.index.generation import Generation
 from search.index.manifest import (
     Manifest,
     Match,
     Override,
-    decode_manifest,
     make_manifest,
     match_listing,
 )
 from search.index.options import IndexOptions
-from search.index.publish import publish, sync_directory
 from search.index.segment import Segment
-from search.index.storage import storage_errors
 from search.index.trees import TreeListing, list_blobs, list_tree
 
 _CACHED_GENERATIONS = 64
@@ -82,7 +66,7 @@ class _Cached:
     stamp: tuple[int, int] | None
 
 
-class IndexStore:
+class IndexStore(IndexDirectory):
     """The index directory of one repository. May be shared by threads."""
 
     def __init__(
@@ -94,7 +78,7 @@ class IndexStore:
         workers: int | None = None,
     ) -> None:
         """`workers`: processes that build; one per processor if not given."""
-        self.root = root
+        super().__init__(root)
         self.git_dir = git_dir
         self.options = options or IndexOptions()
         self._worker_count = workers or default_workers()
@@ -258,35 +242,6 @@ class IndexStore:
                 oversize = {oid for oid, good in zip(unknown, allowed, strict=True) if good}
             return self._add_blobs(set(unknown), oversize, progress)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the lock, with an empty staging folder, and turn a full disk into its error."""
-        for directory in (self._segments_dir, self._manifests_dir):
-            directory.mkdir(parents=True, exist_ok=True)
-        with storage_errors(), (self.root / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            self._sweep()
-            try:
-                yield
-            finally:
-                self._sweep()
-
-    def publish_manifest(self, manifest: Manifest) -> None:
-        """Write a manifest under its name. The lock must be held."""
-        staged = self.new_staging() / "manifest"
-        staged.write_bytes(manifest.encode())
-        publish(staged, self.manifest_path(manifest.commit, manifest.group))
-
-    def publish_segment(self, staged: Path, segment_id: str) -> None:
-        """Give a finished segment its name. The lock must be held."""
-        publish(staged, self.segment_path(segment_id))
-
-    def new_staging(self) -> Path:
-        """An empty folder that `_sweep` removes."""
-        staging = self.root / "staging" / uuid.uuid4().hex
-        staging.mkdir(parents=True)
-        return staging
-
     def _add_blobs(
         self, oids: set[bytes], oversize: set[bytes], progress: Progress | None
     ) -> BuildReport:
@@ -362,54 +317,6 @@ class IndexStore:
             return np.array([path_filter.matches(path) for path in paths], np.bool_)
 
         return allowed
-
-    def _sweep(self) -> None:
-        shutil.rmtree(self.root / "staging", ignore_errors=True)
-
-    # Names
-
-    @property
-    def _segments_dir(self) -> Path:
-        return self.root / "segments"
-
-    @property
-    def _manifests_dir(self) -> Path:
-        return self.root / "generations"
-
-    def segment_path(self, segment_id: str) -> Path:
-        return self._segments_dir / f"{segment_id}.segment"
-
-    def manifest_path(self, commit: str, group: str = "") -> Path:
-        suffix = f"-{quote(group, safe='')}" if group else ""
-        return self._manifests_dir / f"{commit}{suffix}.manifest"
-
-    def segment_files(self) -> list[Path]:
-        return sorted(self._segments_dir.glob("*.segment"))
-
-    def manifest_files(self) -> list[Path]:
-        return sorted(self._manifests_dir.glob("*.manifest"))
-
-    def read_manifest(self, path: Path) -> Manifest:
-        """Raises CorruptIndex, FileNotFoundError."""
-        return decode_manifest(path.read_bytes(), path.name)
-
-    def manifests(self) -> list[Manifest]:
-        """All manifests that have a file. Raises CorruptIndex."""
-        return [self.read_manifest(path) for path in self.manifest_files()]
-
-    def has_manifest(self, commit: str, group: str = "") -> bool:
-        """Has a manifest of this commit been published?"""
-        return self.manifest_path(commit, group).exists()
-
-    def remove(self, paths: Sequence[Path]) -> int:
-        """Remove files of the index for good. Returns the bytes. The lock must be held."""
-        freed = 0
-        for path in paths:
-            freed += path.stat().st_size
-            path.unlink()
-        for directory in {path.parent for path in paths}:
-            sync_directory(directory)
-        return freed
 
     def repair(self) -> list[str]:
         """Check every byte of every file, and remove what is damaged.

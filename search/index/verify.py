@@ -8,6 +8,8 @@ and computes the trigrams of every block anew and compares the postings.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
 
 import numpy as np
 from pyroaring import BitMap
@@ -21,7 +23,7 @@ from search.index.trees import list_tree
 from search.index.workers import GitFailed, git_stream
 from search.kernel.fold import fold_bytes
 
-_BLOCKS_AT_ONCE = 4_096
+_BLOCKS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True)
@@ -33,24 +35,28 @@ class Problem:
 
 
 def verify(store: IndexStore, *, deep: bool = False) -> list[Problem]:
-    """Check all manifests and segments of a store. An empty list means that all is well."""
-    with store.writing():
-        problems = []
-        segments = []
-        for path in store.segment_files():
-            try:
-                segment = Segment(path)
-                segment.check_all()
-                segments.append(segment)
-            except CorruptIndex as exc:
-                problems.append(Problem(exc.name, exc.problem))
-        for path in store.manifest_files():
-            problems += _verify_manifest(store, path)
-        if deep:
-            for segment in segments:
-                problems += _verify_texts(store, segment)
-                problems += _verify_postings(segment)
-        return problems
+    """Check all manifests and segments of a store. An empty list means that all is well.
+
+    Takes no lock, so building goes on; a file that goes away meanwhile is left out.
+    """
+    problems = []
+    segments = []
+    for path in store.segment_files():
+        try:
+            segment = Segment(path)
+            segment.check_all()
+            segments.append(segment)
+        except CorruptIndex as exc:
+            problems.append(Problem(exc.name, exc.problem))
+        except FileNotFoundError:
+            continue  # merged or collected meanwhile
+    for path in store.manifest_files():
+        problems += _verify_manifest(store, path)
+    if deep:
+        for segment in segments:
+            problems += _verify_texts(store, segment)
+            problems += _verify_postings(segment)
+    return problems
 
 
 def _verify_manifest(store: IndexStore, path: Path) -> list[Problem]:
@@ -58,7 +64,9 @@ def _verify_manifest(store: IndexStore, path: Path) -> list[Problem]:
         manifest = store.read_manifest(path)
         segments = [store.open_segment(each) for each in manifest.segments]
         listing = list_tree(store.git_dir, manifest.commit, manifest.scope)
-    except (CorruptIndex, GitFailed, FileNotFoundError) as exc:
+    except FileNotFoundError as exc:
+        return [Problem(path.name, str(exc))] if path.exists() else []
+    except (CorruptIndex, GitFailed) as exc:
         return [Problem(path.name, str(exc))]
     everything = store.open_segments(manifest.options)
     match = match_listing(listing, everything, store.override())
@@ -103,19 +111,25 @@ def _verify_texts(store: IndexStore, segment: Segment) -> list[Problem]:
 
 
 def _read_blobs(store: IndexStore, segment: Segment) -> Iterator[bytes]:
-    staging = store.new_staging() / "oids"
     oids = (segment.oid(document) for document in range(len(segment.document_oids)))
-    staging.write_text("".join(f"{oid.hex()}\n" for oid in oids))
-    with (
-        git_stream(store.git_dir, "cat-file", "--batch", "--buffer", stdin=staging) as output,
-        open(output, "rb", closefd=False) as stream,
-    ):
-        for header in stream:
-            oid, _, size = header.rpartition(b" ")
-            if not size.strip().isdigit():
-                raise GitFailed("cat-file", 0, header.decode(errors="replace"))
-            yield stream.read(int(size))
-            stream.read(1)
+    with NamedTemporaryFile() as listed:
+        listed.write("".join(f"{oid.hex()}\n" for oid in oids).encode())
+        listed.flush()
+        path = Path(listed.name)
+        with (
+            git_stream(store.git_dir, "cat-file", "--batch", "--buffer", stdin=path) as output,
+            open(output, "rb", closefd=False) as stream,
+        ):
+            yield from _parse_batch(stream)
+
+
+def _parse_batch(stream: IO[bytes]) -> Iterator[bytes]:
+    for header in stream:
+        _, _, size = header.rpartition(b" ")
+        if not size.strip().isdigit():
+            raise GitFailed("cat-file", 0, header.decode(errors="replace"))
+        yield stream.read(int(size))
+        stream.read(1)
 
 
 def _verify_postings(segment: Segment) -> list[Problem]:
@@ -160,16 +174,19 @@ def _naive_pairs(segment: Segment, first: int, end: int) -> tuple[U32, U32]:
 
 def block_trigrams(text: bytes) -> U32:
     """The trigrams that a block of this text must post, ascending."""
-    codes = np.union1d(_trigrams(text), _trigrams(fold_bytes(text)))
+    folded = text.lower() if text.isascii() else fold_bytes(text)
+    codes = np.unique(np.concatenate((_trigrams(text), _trigrams(folded))))
     newline = np.zeros(len(codes), np.bool_)
     for shift in (0, 8, 16):
         newline |= (codes >> shift & 255) == 10
-    return codes[~newline]
+    wanted: U32 = codes[~newline]
+    return wanted
 
 
 def _trigrams(text: bytes) -> U32:
     data = np.frombuffer(text, np.uint8).astype(np.uint32)
-    return data[:-2] | data[1:-1] << 8 | data[2:] << 16
+    codes = data[:-2] | data[1:-1] << 8 | data[2:] << 16
+    return codes.astype(np.uint32, copy=False)
 
 
 def decode_posting(segment: Segment, row: int) -> BitMap:
@@ -189,8 +206,9 @@ def decode_posting(segment: Segment, row: int) -> BitMap:
 
 def _decode_container(kind: int, body: U8) -> U32:
     if kind == 0:
-        return np.frombuffer(body.tobytes(), "<u2").astype(np.uint32)
+        listed: U32 = np.frombuffer(body.tobytes(), "<u2").astype(np.uint32)
+        return listed
     if kind == 1:
         return np.flatnonzero(np.unpackbits(body, bitorder="little")).astype(np.uint32)
-    values = np.cumsum(body, dtype=np.uint32)[body != 255]
-    return values[values < CHUNK_BLOCKS]
+    summed: U32 = np.cumsum(body, dtype=np.uint32)[body != 255]
+    return summed[summed < CHUNK_BLOCKS]

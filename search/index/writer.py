@@ -78,7 +78,7 @@ class _Writer:
 
     def add(self, name: str, data: bytes | npt.NDArray[np.generic]) -> None:
         """Append a section that is checked as a whole."""
-        view = memoryview(data).cast("B") if len(data) else memoryview(b"")
+        view = memoryview(data if isinstance(data, bytes) else data.tobytes())
         offset = self.reserve(name, len(view), zlib.crc32(view))
         while view:
             written = os.pwrite(self._handle, view, offset)

@@ -54,9 +54,10 @@ class Kernel:
         with _compiling:
             engine, module = _module()
         self._store = wasmtime.Store(engine)
-        exports = wasmtime.Instance(self._store, module, []).exports(self._store)
+        # wasmtime types an export as any of six kinds; which it is, kernel.rs says.
+        exports: Any = wasmtime.Instance(self._store, module, []).exports(self._store)
         self._memory = exports["memory"]
-        self._functions = {name: exports[name] for name in _FUNCTIONS}
+        self._functions: dict[str, Any] = {name: exports[name] for name in _FUNCTIONS}
         self.heap = _page_up(exports["__heap_base"].value(self._store))
         self._base = self._size = 0
         self.reserve(self.heap)
@@ -77,8 +78,9 @@ class Kernel:
     def view(self, at: int, length: int, kind: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
         """`length` numbers at the address `at`, not a copy."""
         kind = np.dtype(kind)
-        memory = (ctypes.c_uint8 * (length * kind.itemsize)).from_address(self._base + at)
-        return np.frombuffer(memory, kind)
+        memory: Any = (ctypes.c_uint8 * (length * kind.itemsize)).from_address(self._base + at)
+        numbers: npt.NDArray[Any] = np.frombuffer(memory, kind)
+        return numbers
 
     def load_folding(self) -> None:
         """Hand the folding table over; needed before the first `add`."""
@@ -145,7 +147,7 @@ class Kernel:
         except (wasmtime.Trap, wasmtime.WasmtimeError) as exc:
             raise KernelFailed(f"{name}: {exc}") from exc
         # i32 is signed here, addresses and counts are not.
-        return 0 if result is None else result & 0xFFFFFFFF
+        return 0 if result is None else int(result) & 0xFFFFFFFF
 
 
 class QueryKernel(Kernel):
