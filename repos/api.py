@@ -12,6 +12,14 @@ from repos.usecases.cancel_job import CancelJob, cancel_job
 from repos.usecases.get_repository import GetRepository, get_repository
 from repos.usecases.list_repositories import ListRepositories, list_repositories
 from repos.usecases.manage_managers import ManageManagers, manage_managers
+from repos.usecases.manage_webhooks import (
+    RevokeWebhook,
+    WebhookList,
+    WebhooksOf,
+    create_webhook,
+    list_webhooks,
+    revoke_webhook,
+)
 from repos.usecases.prepare import Prepare, Prepared, prepare
 from repos.usecases.register_repository import RegisterRepository, register_repository
 from repos.usecases.remove_repository import (
@@ -32,6 +40,7 @@ from repos.usecases.update_repository import (
     preview_update,
     update_repository,
 )
+from repos.webhooks import WebhookView
 from sourcegraph_site.api.views import ApiView, if_match, json_body, with_repo
 from sourcegraph_site.kernel.inputs import Input, T, parse
 from sourcegraph_site.kernel.wire import Casing, to_wire
@@ -203,6 +212,30 @@ class PurgeView(RepositoryView):
         return rendered(purge_repository(self.actor, params, revision=if_match(request)))
 
 
+class WebhooksView(RepositoryView):
+    """The webhooks of a repository (GET), and a new one (POST)."""
+
+    input: ClassVar[type[Input]] = WebhooksOf
+    reply: ClassVar[type] = WebhookList
+
+    def get(self, request: Request) -> Response:
+        params = parse(WebhooksOf, {"repo": self.query.get("repo", "")})
+        return rendered(list_webhooks(self.actor, params))
+
+    def post(self, request: Request) -> Response:
+        return rendered(create_webhook(self.actor, self.read(request, WebhooksOf)), 201)
+
+
+class RevokeWebhookView(RepositoryView):
+    """Refuse the deliveries of one webhook from now on."""
+
+    input = RevokeWebhook
+    reply = WebhookList
+
+    def post(self, request: Request) -> Response:
+        return rendered(revoke_webhook(self.actor, self.read(request, RevokeWebhook)))
+
+
 ADMIN = "api/admin/v1"
 routes = [
     path("v1/repos", CatalogView.as_view()),
@@ -219,4 +252,7 @@ routes = [
     path(f"{ADMIN}/repo/delete/preview", RemovalPreviewView.as_view(operation="delete")),
     path(f"{ADMIN}/repo/delete", RemovalView.as_view(operation="delete")),
     path(f"{ADMIN}/repo/purge", PurgeView.as_view()),
+    path(f"{ADMIN}/repo/webhooks", WebhooksView.as_view()),
+    path(f"{ADMIN}/repo/webhooks/revoke", RevokeWebhookView.as_view()),
+    path("webhooks/<str:webhook_id>", WebhookView.as_view()),
 ]

@@ -179,6 +179,18 @@ class ManagerLimitReached(Conflict):
     code = "MANAGER_LIMIT_REACHED"
 
 
+class WebhookLimitReached(Conflict):
+    """A repository has at most 8 webhooks."""
+
+    code = "WEBHOOK_LIMIT_REACHED"
+
+
+class WebhookNotFound(Missing):
+    """This repository has no such webhook."""
+
+    code = "WEBHOOK_NOT_FOUND"
+
+
 class InvalidAction(BadRequest):
     """The kind of preparation is `index` or `sync`."""
 

@@ -10,6 +10,7 @@ from repos.models.repository import (
 )
 from repos.models.requests import Receipt, ResolvedRef
 from repos.models.versions import BranchHead, GroupVersion, SyncCheck, Version
+from repos.models.webhook import Webhook
 
 __all__ = [
     "SYNC_INTERVALS",
@@ -24,4 +25,5 @@ __all__ = [
     "State",
     "SyncCheck",
     "Version",
+    "Webhook",
 ]

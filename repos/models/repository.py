@@ -99,6 +99,9 @@ class Repository(models.Model):
     disk_bytes = models.PositiveBigIntegerField(null=True, blank=True)
     disk_sampled_at = models.DateTimeField(null=True, blank=True)
 
+    # When the mirror was last packed as a whole and unneeded objects were dropped.
+    maintained_at = models.DateTimeField(null=True, blank=True)
+
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
