@@ -92,7 +92,7 @@ class Words:
 def render_cards(cards: Sequence[Card], query: PageQuery, *, all_lines: bool) -> SafeString:
     """The cards of a page; with `all_lines`, every line of each, else the first few."""
     words = Words()
-    return mark_safe("".join(_card(card, query, words, all_lines) for card in cards))  # noqa: S308
+    return mark_safe("".join(_card(card, query, words, all_lines) for card in cards))
 
 
 def _card(card: Card, query: PageQuery, words: Words, all_lines: bool) -> str:
@@ -215,9 +215,8 @@ def marked(match: Match, words: Words) -> str:
         # Bytes that are not text became U+FFFD: offsets no longer fit, so nothing is marked.
         return escape(text[:MAX_LINE_BYTES])
     spans = [(f.line_offset, f.line_offset + f.match_length) for f in match.line_fragments]
-    if text.isascii():
-        if len(text) <= MAX_LINE_BYTES:
-            return _mark_text(text, spans)
+    if text.isascii() and len(text) <= MAX_LINE_BYTES:
+        return _mark_text(text, spans)
     data = text.encode("utf-8", "replace")
     low = 0
     if len(data) > MAX_LINE_BYTES:

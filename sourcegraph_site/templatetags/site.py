@@ -14,6 +14,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from sourcegraph_site.accounts import policy
+from sourcegraph_site.accounts.sections import Access
 from sourcegraph_site.kernel.errors import AppError
 from sourcegraph_site.web import addresses
 from sourcegraph_site.web.banners import Action, Banner, banner_of
@@ -139,3 +141,9 @@ def error_banner(context: dict[str, Any], error: AppError) -> Banner:
         here = urlencode({"next": context["here"]})
         actions.insert(0, Action(_("Sign in"), f"{reverse('login')}?{here}"))
     return banner_of(error, *actions)
+
+
+@register.simple_tag
+def site_access() -> Access:
+    """Who may read and who may join, as the site is set now."""
+    return policy.access()
