@@ -33,6 +33,17 @@ from repos.usecases.remove_repository import (
     preview_removal,
     purge_repository,
 )
+from repos.usecases.select_index import (
+    CommitOptions,
+    CommitOptionsReply,
+    IndexPreview,
+    IndexRequested,
+    PreviewIndex,
+    RequestIndex,
+    commit_options,
+    preview_index,
+    request_index,
+)
 from repos.usecases.update_repository import (
     PreviewUpdate,
     UpdatePreview,
@@ -41,6 +52,7 @@ from repos.usecases.update_repository import (
     update_repository,
 )
 from repos.webhooks import WebhookView
+from sourcegraph_site.api import limits
 from sourcegraph_site.api.views import ApiView, if_match, json_body, with_repo
 from sourcegraph_site.kernel.inputs import Input, T, parse
 from sourcegraph_site.kernel.wire import Casing, to_wire
@@ -143,11 +155,12 @@ class PrepareView(RepositoryView):
 
     def post(self, request: Request) -> Response:
         params = self.read(request, Prepare)
+        limits.preparation(self.actor)
         key = check_key(request.headers.get("Idempotency-Key"))
         return accepted(prepare(self.actor, params, idempotency_key=key))
 
 
-def accepted(result: Prepared) -> Response:
+def accepted(result: Prepared | IndexRequested) -> Response:
     """202: the one job itself, otherwise all of them in a list."""
     if len(result.jobs) == 1:
         return rendered(result.jobs[0], 202)
@@ -212,6 +225,41 @@ class PurgeView(RepositoryView):
         return rendered(purge_repository(self.actor, params, revision=if_match(request)))
 
 
+class CommitOptionsView(RepositoryView):
+    """The newest commits of a branch."""
+
+    parameters = frozenset({"repo", "branch"})
+    reply = CommitOptionsReply
+
+    def get(self, request: Request) -> Response:
+        given = {"repo": self.query.get("repo", ""), "branch": self.query.get("branch", "")}
+        return rendered(commit_options(self.actor, parse(CommitOptions, given)))
+
+
+class IndexPreviewView(RepositoryView):
+    """What indexing one commit of a branch would queue."""
+
+    input = PreviewIndex
+    reply = IndexPreview
+
+    def post(self, request: Request) -> Response:
+        return rendered(preview_index(self.actor, self.read(request, PreviewIndex)))
+
+
+class IndexView(RepositoryView):
+    """Index one commit of a branch (If-Match, Idempotency-Key, preview)."""
+
+    input: ClassVar[type[Input]] = RequestIndex
+    reply = JobRecord
+    status_code = 202
+
+    def post(self, request: Request) -> Response:
+        params = self.read(request, RequestIndex)
+        key = check_key(request.headers.get("Idempotency-Key"))
+        result = request_index(self.actor, params, revision=if_match(request), idempotency_key=key)
+        return accepted(result)
+
+
 class WebhooksView(RepositoryView):
     """The webhooks of a repository (GET), and a new one (POST)."""
 
@@ -245,6 +293,9 @@ routes = [
     path(f"{ADMIN}/repo", RepositorySettingsView.as_view()),
     path(f"{ADMIN}/repo/preview", PreviewView.as_view()),
     path(f"{ADMIN}/repo/prepare", PrepareView.as_view()),
+    path(f"{ADMIN}/repo/commit-options", CommitOptionsView.as_view()),
+    path(f"{ADMIN}/repo/index/preview", IndexPreviewView.as_view()),
+    path(f"{ADMIN}/repo/index", IndexView.as_view()),
     path(f"{ADMIN}/repo/jobs/cancel", CancelJobView.as_view()),
     path(f"{ADMIN}/repo/managers", ManagersView.as_view()),
     path(f"{ADMIN}/repo/cleanup/preview", RemovalPreviewView.as_view(operation="cleanup")),

@@ -9,6 +9,7 @@ from repos.usecases.get_repository import GetRepository, get_repository
 from repos.usecases.list_repositories import PAGE, ListRepositories, list_repositories
 from repos.usecases.prepare import Prepare
 from repos.usecases.prepare import prepare as queue_preparation
+from sourcegraph_site.api import limits
 from sourcegraph_site.kernel.inputs import Field, Input
 from sourcegraph_site.kernel.wire import to_wire
 from sourcegraph_site.mcp.registry import Caller, tool
@@ -231,6 +232,7 @@ def prepare(caller: Caller, params: PrepareInput) -> str:
     asked = Prepare(
         repo=params.repo, kind="index", commit=params.revision or "", group=params.group or ""
     )
+    limits.preparation(caller.actor)
     key = check_key(params.idempotency_key)
     queued = queue_preparation(caller.actor, asked, idempotency_key=key)
     if len(queued.jobs) == 1:

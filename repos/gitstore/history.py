@@ -1,5 +1,6 @@
 """First-parent histories of mirrored commits, read in one pass each."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,3 +33,30 @@ def first_parent_history(mirror: Path, tip: str, limit: int) -> list[Commit]:
 
 def commit_time(mirror: Path, commit: str) -> datetime:
     return first_parent_history(mirror, commit, 1)[0].time
+
+
+@dataclass(frozen=True, slots=True)
+class TitledCommit:
+    sha: str
+    time: datetime
+    subject: str
+
+
+def newest_commits(mirror: Path, tip: str, limit: int) -> list[TitledCommit]:
+    """As `first_parent_history`, with the first line of each message, cut to 500 characters."""
+    text = local_git(
+        mirror,
+        *("rev-list", "--first-parent", f"--max-count={limit}"),
+        *("--no-commit-header", "--format=%H%x00%ct%x00%s%x00", "--end-of-options", tip),
+    ).decode("utf-8", "replace")
+    fields = text.split("\0")
+    return [
+        TitledCommit(fields[i].strip(), time_of(fields[i + 1]), fields[i + 2][:500])
+        for i in range(0, len(fields) - 3, 3)
+    ]
+
+
+def is_reachable(mirror: Path, commit: str, tip: str) -> bool:
+    """Can `tip` reach `commit` through any parents? Both are full ids."""
+    found = local_git(mirror, "rev-list", "--max-count=1", commit, f"^{tip}")
+    return not found.strip()

@@ -4,10 +4,7 @@ Order: rights, receipt, then an identical job that is queued or running, then pa
 the queue's room. A receipt or a joined job costs nothing and moves no clock.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
-from math import ceil
 
 from django.db import transaction
 
@@ -16,19 +13,16 @@ from repos.access import get_preparable
 from repos.errors import InvalidAction, InvalidGroup, RevisionNotEligible, UnknownPathGroup
 from repos.models import Repository
 from repos.naming import is_object_id
-from repos.readiness import group_ready
+from repos.preparing import index_groups, paced
 from repos.records import JobRecord, job_record
 from repos.revisions import Resolved, check_serving, resolve_commit
 from sourcegraph_site.audit.record import record
 from sourcegraph_site.jobs.models import Job
-from sourcegraph_site.kernel import clock
 from sourcegraph_site.kernel.actor import Actor
-from sourcegraph_site.kernel.errors import RateLimited
 from sourcegraph_site.kernel.inputs import Field, Input
 from sourcegraph_site.kernel.wire import optional
 
 OPERATION = "prepare"
-PACE = timedelta(seconds=30)
 
 
 class Prepare(Input):
@@ -96,7 +90,7 @@ def _sync(actor: Actor, repo: Repository) -> list[Job]:
     def enqueue() -> tuple[Job, bool]:
         return work.queue_sync(repo, source=Job.Source.MANUAL, actor=actor.label, join_running=True)
 
-    return _paced(repo, [(f"sync:{repo.pk}", enqueue)])
+    return paced(repo, [(f"sync:{repo.pk}", enqueue)])
 
 
 def _index(actor: Actor, repo: Repository, params: Prepare) -> list[Job]:
@@ -114,24 +108,10 @@ def _index(actor: Actor, repo: Repository, params: Prepare) -> list[Job]:
                 requested_revision=params.commit,
             )
 
-        return _paced(repo, [(f"retain:{repo.pk}:{promise.commit}", fetch)])
+        return paced(repo, [(f"retain:{repo.pk}:{promise.commit}", fetch)])
     if target.version.retained:
         retained.prolong(target.version)
-    missing = [group for group in groups if not group_ready(target.version, group)]
-
-    def indexer(group: str) -> Callable[[], tuple[Job, bool]]:
-        return lambda: work.queue_index(
-            repo,
-            target.commit,
-            group=group,
-            source=Job.Source.MANUAL,
-            actor=actor.label,
-            requested_revision=params.commit,
-        )
-
-    return _paced(
-        repo, [(f"index:{repo.pk}:{group}:{target.commit}", indexer(group)) for group in missing]
-    )
+    return index_groups(actor, repo, target, groups, requested_revision=params.commit)
 
 
 def _groups(repo: Repository, group: str) -> list[str]:
@@ -153,28 +133,3 @@ def _target(repo: Repository, revision: str) -> "Resolved | retained.Promise":
         if promise is None:
             raise
         return promise
-
-
-def _paced(repo: Repository, wanted: list[tuple[str, Callable[[], tuple[Job, bool]]]]) -> list[Job]:
-    """Queue all of `wanted` as one request, unless all of it is at work already."""
-    live = work.active_jobs(repo.pk).filter(identity__in=[identity for identity, _ in wanted])
-    joined = set(live.values_list("identity", flat=True))
-    new = sum(identity not in joined for identity, _ in wanted)
-    if new:
-        _check_pace(repo)
-        work.check_room(repo, new)
-        repo.last_manual_request_at = clock.now()
-        repo.save(update_fields=["last_manual_request_at"])
-    return [enqueue()[0] for _, enqueue in wanted]
-
-
-def _check_pace(repo: Repository) -> None:
-    last = repo.last_manual_request_at
-    if last is None:
-        return
-    wait = (last + PACE - clock.now()).total_seconds()
-    # A clock that was set back must not lock the repository for longer than the pace.
-    if 0 < wait <= PACE.total_seconds():
-        raise RateLimited(
-            "A preparation of this repository was requested moments ago.", retry_after=ceil(wait)
-        )

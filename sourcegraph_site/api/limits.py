@@ -12,10 +12,12 @@ import time
 from django.conf import settings
 from django.db import connection
 
+from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.errors import RateLimited
 
 BLOCK = 50
 MAX_BUCKETS = 2048
+KEY_PREPARATIONS = 10
 
 _lock = threading.Lock()
 _leased: dict[str, tuple[int, int]] = {}  # bucket → (minute, permits left)
@@ -33,6 +35,16 @@ def anonymous(address: str) -> None:
     ):
         if limit:
             spend(bucket, limit)
+
+
+def preparation(actor: Actor) -> None:
+    """Spend one of the ten preparations a minute that a personal key has.
+
+    Raises:
+        RateLimited: they are used up.
+    """
+    if actor.key_id is not None:
+        spend(f"prepare:{actor.key_id}", KEY_PREPARATIONS)
 
 
 def spend(bucket: str, limit: int, *, block: int = BLOCK) -> None:

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from repos import preparing
 from repos.models import Repository, RepositoryManager
-from repos.usecases import prepare as prepare_module
 from sourcegraph_site.accounts import policy
 from sourcegraph_site.accounts.models import SettingsSection
 from sourcegraph_site.audit.models import AuditEvent
@@ -579,7 +579,7 @@ def test_a_monorepo_queues_each_group_that_lacks_the_commit_as_one_request(servi
 
 
 def test_too_many_waiting_requests_are_refused(service, idle, monkeypatch):
-    monkeypatch.setattr(prepare_module, "PACE", timedelta(0))
+    monkeypatch.setattr(preparing, "PACE", timedelta(0))
     commits = list(idle.versions.values_list("commit", flat=True))
     monkeypatch.setattr("repos.work.MAX_ACTIVE", 2)
     for n, commit in enumerate(commits[:2]):
@@ -592,6 +592,80 @@ def test_too_many_waiting_requests_are_refused(service, idle, monkeypatch):
 
 def test_anonymous_callers_prepare_nothing(client, idle):
     assert code(ask(Api(client))) == (403, "PREPARATION_NOT_ALLOWED")
+
+
+def test_a_key_prepares_ten_times_a_minute(idle, make_user):
+    from sourcegraph_site.api import limits
+    from sourcegraph_site.kernel.actor import Actor, ActorKind
+    from sourcegraph_site.kernel.errors import RateLimited
+
+    key = Actor(ActorKind.KEY, "ada", user_id=make_user("ada").pk, key_id=7)
+    for _ in range(10):
+        limits.preparation(key)
+
+    with pytest.raises(RateLimited):
+        limits.preparation(key)
+
+
+# --- Choosing a commit -------------------------------------------------------------------
+def test_commit_options_are_the_newest_of_the_branch(service, idle, remote):
+    newest = remote.tip("main")
+    idle.versions.filter(commit=newest).update(indexed=True)
+
+    options = service.get("/repo/commit-options?repo=acme/widgets").json()
+
+    assert (options["branch"], options["head"]) == ("main", newest)
+    first = options["commits"][0]
+    assert (first["commit"], first["subject"]) == (newest, "Change")
+    assert (first["eligible"], first["indexed"]) == (True, True)
+    assert [c["indexed"] for c in options["commits"][1:]] == [False] * 4
+    other = service.get("/repo/commit-options?repo=acme/widgets&branch=other")
+    assert code(other) == (404, "BRANCH_NOT_MONITORED")
+
+
+def choose(api, commit, branch="main", revision=1, key="index-key-1", preview=None):
+    body = {"branch": branch, "commit": commit}
+    if preview is None:
+        preview = api.post("/repo/index/preview?repo=acme/widgets", body).json()["preview"]
+    return api.post(
+        "/repo/index?repo=acme/widgets",
+        {**body, "preview": preview},
+        **match(revision),
+        **{"Idempotency-Key": key},
+    )
+
+
+def test_a_chosen_commit_is_indexed_and_a_replay_needs_no_fresh_preview(service, idle):
+    commit = idle.versions.last().commit
+
+    first = choose(service, commit)
+    Repository.objects.update(revision=9)
+    again = choose(service, commit, preview="stale", key="index-key-1")
+
+    assert (first.status_code, first.json()["commit"]) == (202, commit)
+    assert code(again) == (409, "IDEMPOTENCY_CONFLICT")
+    assert code(choose(service, commit, key="index-key-2", preview="stale"))[0] == 412
+
+
+def test_a_chosen_commit_must_be_kept_and_on_the_branch(service, idle, remote):
+    body = {"branch": "main", "commit": "0" * 40}
+    absent = service.post("/repo/index/preview?repo=acme/widgets", body)
+    side = remote.commit({"x": "1"}, branch="side", orphan=True)
+    Repository.objects.update(branches=["side"])
+    sync_now(idle)
+    elsewhere = service.post("/repo/index/preview?repo=acme/widgets", {**body, "commit": side})
+
+    assert code(absent) == (404, "REVISION_NOT_ELIGIBLE")
+    assert code(elsewhere) == (422, "REVISION_NOT_ON_BRANCH")
+
+
+def test_choosing_in_a_switched_off_repository_is_a_conflict(service, idle):
+    Repository.objects.update(enabled=False)
+    body = {"branch": "main", "commit": idle.heads.get().commit}
+
+    response = service.post("/repo/index/preview?repo=acme/widgets", body)
+
+    assert code(response) == (409, "REPOSITORY_DISABLED")
 
 
 # --- Jobs --------------------------------------------------------------------------------
