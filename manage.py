@@ -4,8 +4,8 @@
 import os
 import sys
 
-from django.core.management import execute_from_command_line
+from sourcegraph_site.management.commands.serve import run_from_shell
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sourcegraph_site.settings")
-    execute_from_command_line(sys.argv)
+    run_from_shell(sys.argv)

@@ -25,7 +25,7 @@ def _broker() -> dict[str, Any]:
     for path in (messages, control):
         path.mkdir(parents=True, exist_ok=True)
     return {
-        "broker_url": f"{SCHEME}://",
+        "broker_url": f"{SCHEME}://localhost/",
         "broker_transport_options": {
             "data_folder_in": str(messages),
             "data_folder_out": str(messages),

@@ -6,6 +6,7 @@ the environment. Nothing else in the product reads `os.environ` for configuratio
 
 import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -63,8 +64,12 @@ def env_list(name: str, separator: str) -> list[str]:
 def env_origin(name: str, default: str) -> str:
     """scheme://host[:port], nothing more."""
     value = env_text(name, default).rstrip("/")
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(value)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port beyond 65535, an unclosed bracket
+        good = False
+    if not good:
         raise ImproperlyConfigured(
             f"{name} is {value!r}; write an address like https://code.example."
         )
@@ -73,11 +78,25 @@ def env_origin(name: str, default: str) -> str:
     return value
 
 
+def env_directory(name: str, default: Path) -> Path:
+    """An absolute directory that exists, made if need be."""
+    path = Path(env_text(name, str(default))).resolve()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise ImproperlyConfigured(
+            f"{name} is {str(path)!r}, which cannot be made a directory: {exc.strerror}."
+        ) from exc
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        raise ImproperlyConfigured(f"{name} is {str(path)!r}, which is not writable.")
+    return path
+
+
 def env_listen(name: str, default: str) -> tuple[str, int]:
     """host:port; an IPv6 host stands in brackets."""
     value = env_text(name, default)
     host, _, port = value.rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 65_536:
+    if not host or not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65_536:
         raise ImproperlyConfigured(f"{name} is {value!r}; write host:port, port 1 to 65535.")
     return host, int(port)
 

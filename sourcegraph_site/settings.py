@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from sourcegraph_site.env import (
     env_bool,
+    env_directory,
     env_int,
     env_list,
     env_listen,
@@ -22,7 +23,7 @@ from sourcegraph_site.env import (
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 # --- Where we live -----------------------------------------------------------------------
-DATA_ROOT = Path(env_text("SOURCEGRAPH_DATA_ROOT", str(BASE_DIR / "data"))).resolve()
+DATA_ROOT = env_directory("SOURCEGRAPH_DATA_ROOT", BASE_DIR / "data")
 LISTEN_HOST, LISTEN_PORT = env_listen("SOURCEGRAPH_LISTEN", "127.0.0.1:8080")
 ORIGIN = env_origin("SOURCEGRAPH_ORIGIN", f"http://localhost:{LISTEN_PORT}")
 PREFIX = "/sourcegraph/"
@@ -43,7 +44,6 @@ DATABASE_URL = env_text("DATABASE_URL", f"sqlite:///{DATA_ROOT}/sourcegraph.db")
 REDIS_URL = env_text("REDIS_URL")
 if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://", "unix://")):
     raise ImproperlyConfigured("REDIS_URL must start with redis://, rediss:// or unix://.")
-DATA_ROOT.mkdir(parents=True, exist_ok=True)
 
 try:
     _database = dj_database_url.parse(DATABASE_URL)

@@ -15,6 +15,7 @@ from sourcegraph_site.accounts.views import first_administrator
 from sourcegraph_site.api.reference import ReferenceView
 from sourcegraph_site.api.urls import api_routes
 from sourcegraph_site.mcp.urls import urlpatterns as mcp_routes
+from sourcegraph_site.web.health import healthz, readyz
 from sourcegraph_site.web.pages import keys
 from sourcegraph_site.web.preferences import preferences
 
@@ -38,6 +39,8 @@ site = [
     *api_routes(),
     *page_routes(),
     *mcp_routes,
+    path("healthz", healthz),
+    path("readyz", readyz),
     path("v1/schema", SpectacularAPIView.as_view(), name="schema"),
     path("v1/docs", ReferenceView.as_view(url_name="schema"), name="api_docs"),
     path("preferences", preferences, name="preferences"),

@@ -1,5 +1,8 @@
 """The two Celery tasks, and the worker's end."""
 
+import os
+import resource
+import signal
 from typing import Any
 
 from celery import shared_task, signals
@@ -10,9 +13,16 @@ from sourcegraph_site.jobs.run import run_next
 from sourcegraph_site.jobs.ticks import TICK_TASK, run_tick
 
 
+# A worker that has been larger than this is replaced after its job: memory once used for a
+# big repository is rarely given back.
+MAX_RESIDENT_KIB = 512 << 10
+
+
 def run() -> None:
     """A bell: run whatever job is best now. One bell too many does nothing."""
-    run_next()
+    job = run_next()
+    if job is not None and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MAX_RESIDENT_KIB:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def tick(name: str) -> None:
