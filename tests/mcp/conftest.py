@@ -1,91 +1,16 @@
-"""Callers of the MCP endpoint, and repositories that really were registered and synced."""
-
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+"""Callers of the MCP endpoint."""
 
 import pytest
-from django.http import HttpResponse
-from django.test import Client
 
-from repos.models import Repository
-from repos.usecases.register_repository import RegisterRepository, register_repository
-from sourcegraph_site.kernel.actor import OPERATOR
-from sourcegraph_site.kernel.inputs import parse
-from tests.support.syncs import sync_now
-
-PATH = "/sourcegraph/mcp"
-STATELESS = "2026-07-28"
-META = {
-    "io.modelcontextprotocol/protocolVersion": STATELESS,
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
+from repos import preparers
+from tests.support.mcp import Rpc
 
 
-@dataclass
-class Rpc:
-    """Speaks JSON-RPC as a handshake-era client does; `stateless` makes it one of 2026."""
-
-    token: str = ""
-    query: str = ""
-    stateless: bool = False
-    client: Client = field(default_factory=Client)
-
-    def post(self, body: Any, **headers: str) -> HttpResponse:
-        data = body if isinstance(body, bytes | str) else json.dumps(body)
-        given = {"Accept": "application/json, text/event-stream"}
-        if self.token:
-            given["Authorization"] = f"Bearer {self.token}"
-        return self.client.post(
-            PATH + self.query,
-            data=data,
-            content_type=headers.pop("content_type", "application/json"),
-            headers={**given, **{k.replace("_", "-"): v for k, v in headers.items()}},
-        )
-
-    def send(self, method: str, params: dict[str, Any] | None = None) -> HttpResponse:
-        message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method}
-        if not self.stateless:
-            if params is not None:
-                message["params"] = params
-            return self.post(message)
-        message["params"] = {**(params or {}), "_meta": META}
-        headers = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": method}
-        if method == "tools/call":
-            headers["Mcp-Name"] = (params or {})["name"]
-        return self.post(message, **headers)
-
-    def result(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        response = self.send(method, params)
-        assert response.status_code == 200, response.content
-        body = response.json()
-        assert "error" not in body, body
-        return body["result"]
-
-    def tools(self) -> dict[str, dict[str, Any]]:
-        return {tool["name"]: tool for tool in self.result("tools/list")["tools"]}
-
-    def call(self, name: str, **arguments: Any) -> dict[str, Any]:
-        return self.result("tools/call", {"name": name, "arguments": arguments})
-
-    def texts(self, name: str, **arguments: Any) -> list[str]:
-        result = self.call(name, **arguments)
-        assert not result.get("isError"), result
-        return [block["text"] for block in result["content"]]
-
-    def text(self, name: str, **arguments: Any) -> str:
-        (only,) = self.texts(name, **arguments)
-        return only
-
-    def data(self, name: str, **arguments: Any) -> Any:
-        return json.loads(self.text(name, **arguments))
-
-    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
-        result = self.call(name, **arguments)
-        assert result["isError"] is True, result
-        (block,) = result["content"]
-        return json.loads(block["text"])
+@pytest.fixture(autouse=True)
+def no_rights_remembered():
+    preparers.forget()
+    yield
+    preparers.forget()
 
 
 @pytest.fixture
@@ -98,20 +23,3 @@ def rpc(db) -> Rpc:
 def service(db, service_token) -> Rpc:
     """A caller with the deployment credential."""
     return Rpc(token=service_token)
-
-
-@pytest.fixture
-def synced(db, git_remote, tmp_path, settings) -> Callable[..., tuple[Repository, str]]:
-    """Make a remote with these files, register it and sync it; gives it and its commit."""
-    settings.DATA_ROOT = tmp_path / "data"
-    settings.DATA_ROOT.mkdir()
-
-    def make(files: dict[str, Any], name: str = "acme/widgets", **fields: Any):
-        remote = git_remote(name)
-        commit = remote.commit(files)
-        policy = {"default_branch": True, "count": 50}
-        data = {"name": name, "url": remote.url, "policy": policy, **fields}
-        register_repository(OPERATOR, parse(RegisterRepository, data))
-        return sync_now(Repository.objects.get(name=name)), commit
-
-    return make
