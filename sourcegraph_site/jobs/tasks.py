@@ -12,7 +12,6 @@ from sourcegraph_site.jobs.queue import RUN_TASK
 from sourcegraph_site.jobs.run import run_next
 from sourcegraph_site.jobs.ticks import TICK_TASK, run_tick
 
-
 # A worker that has been larger than this is replaced after its job: memory once used for a
 # big repository is rarely given back.
 MAX_RESIDENT_KIB = 512 << 10
