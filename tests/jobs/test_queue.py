@@ -9,7 +9,7 @@ from sourcegraph_site.jobs.models import Job
 from sourcegraph_site.kernel import clock
 from sourcegraph_site.kernel.errors import InsufficientStorage
 
-pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
+pytestmark = pytest.mark.django_db
 
 
 def lapse(job: Job) -> None:

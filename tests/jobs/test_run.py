@@ -10,7 +10,7 @@ from sourcegraph_site.kernel import clock
 from sourcegraph_site.kernel.errors import NotFound
 from tests.support.jobs import run_pending_jobs
 
-pytestmark = [pytest.mark.django_db, pytest.mark.data_layer]
+pytestmark = pytest.mark.django_db
 
 
 def test_a_job_ends_with_what_its_handler_returned(handler):
