@@ -2,6 +2,7 @@
 
 from sourcegraph_site.kernel.errors import (
     AppError,
+    BadGateway,
     BadRequest,
     Conflict,
     Missing,
@@ -202,3 +203,48 @@ class GitObjectNotHydrated(Unavailable):
     """An object of this commit cannot be read from the mirror now."""
 
     code = "GIT_OBJECT_NOT_HYDRATED"
+
+
+# --- The remote --------------------------------------------------------------------------
+
+
+class RefNotFound(Missing):
+    """The remote has no branch or tag of this name; names are case-sensitive."""
+
+    code = "REF_NOT_FOUND"
+
+
+class RefAmbiguous(Conflict):
+    """A branch and a tag share the name; `refs` lists their full names."""
+
+    code = "REF_AMBIGUOUS"
+
+
+class RefNotCommit(Unprocessable):
+    """The tag ends at a tree or a blob."""
+
+    code = "REF_NOT_COMMIT"
+
+
+class RefsCatalogPreparing(Unavailable):
+    """The first listing is still being prepared; a complete name can be resolved meanwhile."""
+
+    code = "REFS_CATALOG_PREPARING"
+
+
+class RefsFilterUnavailable(Conflict):
+    """Only the names are known here; filter and sort by name."""
+
+    code = "REFS_FILTER_UNAVAILABLE"
+
+
+class RemoteAccessDenied(BadGateway):
+    """The credential that this server has cannot read the remote; the caller's is not the cause."""
+
+    code = "REMOTE_ACCESS_DENIED"
+
+
+class RemoteUnavailable(Unavailable):
+    """The remote did not answer, or is being left alone after failures."""
+
+    code = "REMOTE_UNAVAILABLE"

@@ -137,7 +137,9 @@ class _Child:
             raise ChildFailed("its answer has another form")
         return ObjectInfo(words[1], int(words[2]))
 
-    def body(self, size: int, limit: int, deadline: Deadline) -> tuple[bytes, bool]:
+    def body(
+        self, size: int, limit: int, deadline: Deadline, drain: int = DRAIN_BYTES
+    ) -> tuple[bytes, bool]:
         """The first `limit` of `size` bytes; and whether the child can be used again."""
         wanted = min(size, limit)
         parts = [self._buffer[:wanted]]
@@ -147,7 +149,7 @@ class _Child:
             parts.append(self._receive(min(left, 1 << 20), deadline))
             left -= len(parts[-1])
         rest = size - wanted + 1  # and the newline
-        if rest > DRAIN_BYTES:
+        if rest > drain:
             return b"".join(parts), False
         while rest > len(self._buffer):
             rest -= len(self._buffer)
@@ -200,6 +202,13 @@ class ObjectPool:
             idle = [child for children in self._idle.values() for child in children]
             self._idle.clear()
         for child in idle:
+            self._end(child)
+
+    def drop(self, git_dir: Path) -> None:
+        """End the idle children of a mirror that is about to be deleted."""
+        with self._lock:
+            children = self._idle.pop(git_dir, [])
+        for child in children:
             self._end(child)
 
     def run(
@@ -332,6 +341,26 @@ class Objects:
             return ObjectData(info.kind, info.size, data), in_order
 
         return POOL.run(self.git_dir, work, self.deadline)
+
+    def many(self, oids: Sequence[str], limit: int) -> list[ObjectData | None]:
+        """`contents` of many small objects, with few turns; a large one is read to its end."""
+        _check(oids)
+
+        def work(child: _Child, deadline: Deadline) -> tuple[list[ObjectData | None], bool]:
+            found: list[ObjectData | None] = []
+            for start in range(0, len(oids), INFO_BATCH):
+                batch = oids[start : start + INFO_BATCH]
+                child.send("".join(f"contents {oid}\n" for oid in batch).encode())
+                for oid in batch:
+                    info = child.header(oid, deadline)
+                    if info is None:
+                        found.append(None)
+                        continue
+                    data, _ = child.body(info.size, limit, deadline, drain=info.size + 1)
+                    found.append(ObjectData(info.kind, info.size, data))
+            return found, True
+
+        return POOL.run(self.git_dir, work, self.deadline) if oids else []
 
 
 def _check(oids: Sequence[str]) -> None:

@@ -6,10 +6,13 @@ from datetime import datetime
 from django.conf import settings
 
 from readers.history import details
+from readers.resolve import HEADS, Named, resolve_name
 from readers.snapshot import snapshot_of
-from repos.access import can_prepare
+from repos.access import can_prepare, get_visible
 from repos.models import Repository
-from repos.revisions import readable
+from repos.naming import is_object_id
+from repos.retained import remember_resolved
+from repos.revisions import Resolved, check_serving, is_monitored, resolve_commit
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.deadline import Deadline
 from sourcegraph_site.kernel.inputs import Field, Input
@@ -46,15 +49,37 @@ class Resolution:
 
 
 def resolve_revision(actor: Actor, params: ResolveRevision) -> Resolution:
-    """The one commit that a revision means at this moment; downloads and indexes nothing.
+    """The one commit that a revision means at this moment; downloads no code, indexes nothing.
 
     An omitted revision and a monitored branch mean the head of the last sync, which may lag
-    behind the remote. Never a substitute: what cannot be resolved is an error.
+    behind the remote; a full SHA, itself. Any other branch or tag is looked up in the catalog
+    of refs while that is fresh, else at the remote. Never a substitute: what cannot be
+    resolved is an error.
 
-    Raises: what `repos.revisions.readable` raises.
+    Raises:
+        RefNotFound, RefAmbiguous, RefNotCommit: a branch or tag that is not monitored.
+        RemoteUnavailable, RemoteAccessDenied, InsufficientStorage: the remote was needed.
+        … and what `repos.revisions.readable` raises, except BranchNotMonitored.
     """
     deadline = Deadline.after(settings.REQUEST_SECONDS)
-    repo, resolved = readable(actor, params.repo, params.revision)
+    repo = get_visible(actor, params.repo)
+    check_serving(repo)
+    if _is_observed(repo, params.revision):
+        return _observed(actor, repo, resolve_commit(repo, params.revision), deadline)
+    assert params.revision
+    found = resolve_name(repo, params.revision, deadline)
+    remember_resolved(repo, found.commit, found.ref)
+    return _named(actor, repo, found)
+
+
+def _is_observed(repo: Repository, revision: str | None) -> bool:
+    """Can the database alone say what it means?"""
+    if not revision or is_object_id(revision):
+        return True
+    return is_monitored(repo, revision.removeprefix(HEADS))
+
+
+def _observed(actor: Actor, repo: Repository, resolved: Resolved, deadline: Deadline) -> Resolution:
     snapshot = snapshot_of(repo, resolved, deadline)
     commit = details(snapshot.objects, [resolved.commit])[0]
     return Resolution(
@@ -63,12 +88,29 @@ def resolve_revision(actor: Actor, params: ResolveRevision) -> Resolution:
         kind="branch" if resolved.branch is not None else "commit",
         source="observed",
         monitored=resolved.branch is not None,
-        ref=f"refs/heads/{resolved.branch}" if resolved.branch is not None else None,
+        ref=f"{HEADS}{resolved.branch}" if resolved.branch is not None else None,
         committer_time=snapshot.committer_time,
         created_at=snapshot.committer_time,
         author=commit.author,
         title=commit.title,
         hint=None if snapshot.indexed else _hint(actor, repo),
+    )
+
+
+def _named(actor: Actor, repo: Repository, found: Named) -> Resolution:
+    indexed = repo.versions.filter(commit=found.commit, indexed=True).exists()
+    return Resolution(
+        commit=found.commit,
+        indexed=indexed,
+        kind=found.kind,
+        source=found.source,
+        monitored=False,
+        ref=found.ref,
+        committer_time=found.described.committer_time,
+        created_at=found.described.created_at,
+        author=found.described.author,
+        title=found.described.title,
+        hint=None if indexed else _hint(actor, repo),
     )
 
 

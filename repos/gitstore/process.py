@@ -53,6 +53,8 @@ _GLOBAL_CONFIG = """\
 \tlowSpeedTime = 120
 [credential]
 \thelper =
+[uploadpack]
+\tallowFilter = true
 [advice]
 \tdetachedHead = false
 """
