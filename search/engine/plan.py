@@ -1,6 +1,6 @@
 """How a pattern is looked for, decided once for each search.
 
-literal   every occurrence of one text is a match: no expression at all
+literal   the pattern is one text: no expression at all, but for lines in doubt
 lines     lines that hold one of some texts are found first, the expression sees only those
 blocks    the expression sees all of the candidate text
 """
@@ -8,7 +8,7 @@ blocks    the expression sees all of the candidate text
 from dataclasses import dataclass
 from enum import StrEnum
 
-from search.pattern import CompiledPattern
+from search.pattern import CompiledPattern, Shape
 from search.pattern.condition import Condition
 
 
@@ -22,15 +22,11 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`texts` are what is scanned for: the literal, or one of them is in every matching line.
-
-    `folded`: the texts are case-folded ASCII and stand for themselves in any case.
-    """
+    """`shapes` are what is scanned for: the pattern, or one of them is in every matching line."""
 
     strategy: Strategy
     condition: Condition
-    texts: tuple[bytes, ...] = ()
-    folded: bool = False
+    shapes: tuple[Shape, ...] = ()
 
     def describe(self, pattern: CompiledPattern) -> dict[str, object]:
         """The plan for people, JSON-ready."""
@@ -39,12 +35,13 @@ class Plan:
 
 def make_plan(pattern: CompiledPattern) -> Plan:
     """Choose the strategy."""
+    if pattern.shape is not None:
+        return Plan(Strategy.LITERAL, pattern.condition, (pattern.shape,))
     literals = pattern.literals
-    if literals is None:
-        return Plan(Strategy.BLOCKS, pattern.condition)
-    if pattern.is_literal and not literals.folded:
-        return Plan(Strategy.LITERAL, pattern.condition, literals.texts)
-    if literals.folded and not all(text.isascii() for text in literals.texts):
+    if literals is None or (
         # Folding the text itself costs more than the expression does.
+        literals.folded and not all(text.isascii() for text in literals.texts)
+    ):
         return Plan(Strategy.BLOCKS, pattern.condition)
-    return Plan(Strategy.LINES, pattern.condition, literals.texts, literals.folded)
+    shapes = tuple(Shape(text, literals.folded) for text in literals.texts)
+    return Plan(Strategy.LINES, pattern.condition, shapes)

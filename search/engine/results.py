@@ -12,14 +12,15 @@ import numpy as np
 from search.engine.arrays import begins, ends, expand
 from search.engine.budget import MAX_LINE_SPANS, PartialReason
 from search.engine.candidates import Rows
+from search.engine.clock import Step
 from search.engine.counting import count
-from search.engine.explain import Step
 from search.engine.languages import language_of
+from search.engine.pieces import Contents
 from search.engine.request import Counts, Position
-from search.engine.scan import Hits
+from search.engine.scan import Hits, join_hits
 from search.index.format import I64
 from search.index.generation import Generation
-from search.index.lines import line_counts, line_spans
+from search.index.lines import line_counts
 
 MAX_PAGE_LINES = 1_000
 NO_LIMIT = 1 << 62
@@ -130,27 +131,29 @@ class Page:
         self._rows = rows
         self._size = size
         self._parts: list[Hits] = []
-        self._files = 0
-        self._lines = 0
+        self._file_count = 0
+        self._line_count = 0
         self._table: LineTable | None = None
+        self._line_bounds: tuple[I64, I64] | None = None
+        self._contents = Contents(generation.segments)
 
     @property
     def is_full(self) -> bool:
         """Is more here than the page will hold?"""
-        return self._files > self._size.files or self._lines > self._size.lines
+        return self._file_count > self._size.files or self._line_count > self._size.lines
 
     def want_files(self) -> None:
         """From now on the page holds files without lines, so it may hold more of them."""
         self._size = PageSize(self._size.files, NO_LIMIT, 0)
-        self._table = None
+        self._table = self._line_bounds = None
 
     def add(self, hits: Hits) -> None:
         """Take matches that come behind all earlier ones; whole rows only."""
         if not len(hits):
             return
         found = count(hits)
-        self._files += found.files
-        self._lines += found.lines
+        self._file_count += found.files
+        self._line_count += found.lines
         self._parts.append(self._thinned(hits) if len(hits) > _THIN_ABOVE else hits)
 
     def _thinned(self, hits: Hits) -> Hits:
@@ -169,13 +172,7 @@ class Page:
     def table(self) -> LineTable:
         """Everything that was collected."""
         if self._table is None:
-            names = ("row", "start", "end", "line", "line_start", "line_end")
-            empty = np.zeros(0, np.int64)
-            columns = [
-                np.concatenate([empty, *(getattr(part, name) for part in self._parts)])
-                for name in names
-            ]
-            self._table = LineTable.of(Hits(*columns, rows_done=0))
+            self._table = LineTable.of(join_hits(self._parts))
         return self._table
 
     def cut(self, size: PageSize) -> int:
@@ -186,9 +183,18 @@ class Page:
 
     def text_bytes(self, lines: int) -> int:
         """Bytes of the first so many lines, without context."""
-        table = self.table
-        at = table.first[:lines]
-        return int((table.hits.line_end[at] - table.hits.line_start[at]).sum())
+        start, end = self._bounds(lines)
+        return int((end - start).sum())
+
+    def _bounds(self, lines: int) -> tuple[I64, I64]:
+        """Start and end of the first so many lines."""
+        if self._line_bounds is None or len(self._line_bounds[0]) < lines:
+            row = self.table.row[:lines]
+            self._line_bounds = self._contents.line_spans(
+                self._rows.segment[row], self._rows.document[row], self.table.number[:lines]
+            )
+        start, end = self._line_bounds
+        return start[:lines], end[:lines]
 
     def end(self, lines: int) -> tuple[bytes, int] | None:
         """Path and line number that the first so many lines end with, if more follow."""
@@ -200,11 +206,12 @@ class Page:
     def files_end(self, files: int) -> tuple[bytes, None] | None:
         """The path that the first so many files end with, if more follow."""
         rows = self._file_rows()
-        return (self._path(rows[files - 1]), None) if files < len(rows) else None
+        return (self._path(int(rows[files - 1])), None) if files < len(rows) else None
 
     def files(self, files: int) -> tuple[FileMatch, ...]:
         """The first so many files, without lines."""
-        return tuple(self._file(row, ()) for row in self._file_rows()[:files])
+        row = self._file_rows()[:files]
+        return self._files(row, [()] * len(row))
 
     def fragments_cut(self, lines: int) -> bool:
         """Does one of these lines have more matches than are shown?"""
@@ -215,68 +222,56 @@ class Page:
         """The first so many lines, by file. `after` is where the page before this one ended."""
         table = self.table
         row = table.row[:lines]
-        texts = self._texts(table, lines)
-        fragments = self._fragments(table, lines)
-        before, behind = self._context(table, lines, context, after)
+        start, end = self._bounds(lines)
+        texts = self._contents.texts(self._rows.segment[row], start, end)
+        fragments = self._fragments(lines, start)
+        before, behind = self._context(lines, context, after)
         numbers = table.number[:lines].tolist()
         matches = list(map(LineMatch, numbers, texts, before, behind, fragments))
         first = np.flatnonzero(begins(row))
-        last = ends(first, lines)
-        return tuple(
-            self._file(at, tuple(matches[begin:end]))
-            for at, begin, end in zip(
-                row[first].tolist(), first.tolist(), last.tolist(), strict=True
-            )
-        )
+        parts = zip(first.tolist(), ends(first, lines).tolist(), strict=True)
+        return self._files(row[first], [tuple(matches[begin:stop]) for begin, stop in parts])
 
     def _path(self, row: int) -> bytes:
         return self._generation.paths[int(self._rows.path[row])]
 
-    def _file_rows(self) -> list[int]:
+    def _file_rows(self) -> I64:
         row = self.table.row
-        return row[begins(row)].tolist()  # type: ignore[no-any-return]
+        return row[begins(row)]
 
-    def _file(self, row: int, lines: tuple[LineMatch, ...]) -> FileMatch:
-        segment = self._generation.segments[int(self._rows.segment[row])]
-        path = self._path(row)
-        oid = segment.oid(int(self._rows.document[row]))
-        return FileMatch(path, language_of(path), oid, lines)
+    def _files(self, row: I64, lines: Sequence[tuple[LineMatch, ...]]) -> tuple[FileMatch, ...]:
+        """One file for each row, with these lines."""
+        paths = [self._generation.paths[index] for index in self._rows.path[row].tolist()]
+        segments = self._generation.segments
+        places = zip(
+            self._rows.segment[row].tolist(), self._rows.document[row].tolist(), strict=True
+        )
+        oids = [segments[number].oid(document) for number, document in places]
+        return tuple(map(FileMatch, paths, map(language_of, paths), oids, lines))
 
-    def _texts(self, table: LineTable, lines: int) -> list[bytes]:
-        at = table.first[:lines]
-        segment = self._rows.segment[table.hits.row[at]]
-        return self._slices(segment, table.hits.line_start[at], table.hits.line_end[at])
-
-    def _slices(self, segment: I64, start: I64, end: I64) -> list[bytes]:
-        contents = [each.content for each in self._generation.segments]
-        return [
-            bytes(contents[number][begin:stop])
-            for number, begin, stop in zip(
-                segment.tolist(), start.tolist(), end.tolist(), strict=True
-            )
-        ]
-
-    @staticmethod
-    def _fragments(table: LineTable, lines: int) -> list[tuple[tuple[int, int], ...]]:
+    def _fragments(self, lines: int, line_start: I64) -> list[tuple[tuple[int, int], ...]]:
         """(offset, length) of the matches of each line, at most MAX_LINE_SPANS."""
+        table = self.table
         first = table.first[:lines]
-        last = np.minimum(table.last[:lines], first + MAX_LINE_SPANS)
-        stop = int(last[-1]) if len(last) else 0
-        offsets = (table.hits.start[:stop] - table.hits.line_start[:stop]).tolist()
-        lengths = (table.hits.end[:stop] - table.hits.start[:stop]).tolist()
+        counts = table.last[:lines] - first
+        stop = int(table.last[lines - 1]) if lines else 0
+        start = table.hits.start[:stop]
+        offsets = (start - np.repeat(line_start, counts)).tolist()
+        lengths = (table.hits.end[:stop] - start).tolist()
         pairs = list(zip(offsets, lengths, strict=True))
-        return [
-            tuple(pairs[begin:end])
-            for begin, end in zip(first.tolist(), last.tolist(), strict=True)
-        ]
+        if stop == lines:  # One match on each line.
+            return [(pair,) for pair in pairs]
+        last = (first + np.minimum(counts, MAX_LINE_SPANS)).tolist()
+        return [tuple(pairs[begin:end]) for begin, end in zip(first.tolist(), last, strict=True)]
 
     def _context(
-        self, table: LineTable, lines: int, context: int, after: Position | None
+        self, lines: int, context: int, after: Position | None
     ) -> tuple[Sequence[tuple[bytes, ...]], Sequence[tuple[bytes, ...]]]:
         """Lines before and after each line, each line of a file in one place only."""
         nothing: list[tuple[bytes, ...]] = [()] * lines
         if not context or not lines:
             return nothing, nothing
+        table = self.table
         row, number = table.row[: lines + 1], table.number[: lines + 1]
         total = self._line_totals(row[:lines])
         # The nearest matching lines of the same file, on this page or beside it.
@@ -297,33 +292,24 @@ class Page:
 
     def _line_totals(self, row: I64) -> I64:
         totals = np.empty(len(row), np.int64)
-        segment = self._rows.segment[row]
-        for number in np.unique(segment).tolist():
-            mine = segment == number
+        for number, mine in self._contents.by_segment(self._rows.segment[row]):
             documents = self._rows.document[row[mine]]
             totals[mine] = line_counts(self._generation.segments[number], documents)
         return totals
 
     def _neighbours(self, row: I64, first: I64, last: I64) -> list[tuple[bytes, ...]]:
-        """The lines [first, last) of each row's document."""
+        """The lines [first, last) of each row's document. Raises CorruptIndex."""
         counts = np.maximum(last - first, 0)
-        stops = np.cumsum(counts)
-        starts = stops - counts
-        numbers = expand(first, first + counts)
         owner = np.repeat(row, counts)
-        segment, document = self._rows.segment[owner], self._rows.document[owner]
-        begin, stop = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int64)
-        for index in np.unique(segment).tolist():
-            mine = segment == index
-            lines = line_spans(self._generation.segments[index], document[mine], numbers[mine])
-            begin[mine], stop[mine] = lines.start, lines.end
-        self._check(segment, begin, stop)
-        texts = self._slices(segment, begin, stop)
-        return [tuple(texts[a:b]) for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
-
-    def _check(self, segment: I64, begin: I64, stop: I64) -> None:
-        """Context may lie in blocks that the scan has not looked at."""
-        for index in np.unique(segment).tolist():
-            mine = segment == index
-            for start, end in zip(begin[mine].tolist(), stop[mine].tolist(), strict=True):
-                self._generation.segments[index].check_range(start, end)
+        segment = self._rows.segment[owner]
+        start, end = self._contents.line_spans(
+            segment, self._rows.document[owner], expand(first, first + counts)
+        )
+        # They may lie in blocks that the scan has not looked at.
+        self._contents.check(segment, start, end)
+        texts = self._contents.texts(segment, start, end)
+        stops = np.cumsum(counts)
+        return [
+            tuple(texts[begin:stop])
+            for begin, stop in zip((stops - counts).tolist(), stops.tolist(), strict=True)
+        ]

@@ -14,8 +14,8 @@ import numpy as np
 
 from search.engine.budget import Pace, PartialReason
 from search.engine.candidates import find_candidates
+from search.engine.clock import Clock
 from search.engine.counting import Tally
-from search.engine.explain import Clock
 from search.engine.plan import make_plan
 from search.engine.request import Counted, Counts, EngineRequest, Position
 from search.engine.results import NO_LIMIT, FileMatch, Page, PageSize, SearchResult

@@ -43,6 +43,14 @@ def lines_at(segment: Segment, positions: Integers) -> Lines:
     return _lines(segment, blocks, newline)
 
 
+def line_numbers(segment: Segment, positions: Integers) -> I64:
+    """Only the numbers of `lines_at`, at half the cost. Raises CorruptIndex."""
+    blocks = block_at(segment, positions)
+    segment.check_newlines(blocks)
+    newline = _newlines_before(segment, positions.astype(np.int64), blocks)
+    return newline - _first_newline(segment, segment.block_document[blocks]) + 1
+
+
 def line_spans(segment: Segment, documents: Integers, numbers: Integers) -> Lines:
     """The lines with these numbers (1-based) of these documents; for context lines.
 

@@ -3,6 +3,7 @@
     tree        parse.py        RE2 syntax, line-oriented
     condition   required.py     which blocks can match, by trigrams; may only over-approximate
     literals    required.py     which lines can match
+    shape       shape.py        whether it is one text and nothing else
     spans       matcher.py      what matches, exactly
 
 Pure: no Django, no files but the Unicode table.
@@ -20,10 +21,11 @@ from search.pattern.condition import describe as describe_condition
 from search.pattern.matcher import Buffer, Matcher, Spans
 from search.pattern.parse import parse_literal, parse_pattern
 from search.pattern.required import Literals, required
-from search.pattern.tree import Chars, Concat, Node, min_length
+from search.pattern.shape import Shape, shape_of
+from search.pattern.tree import min_length
 from sourcegraph_site.kernel.deadline import Deadline
 
-__all__ = ["CompiledPattern", "Literals", "Spans", "compile_pattern"]
+__all__ = ["CompiledPattern", "Literals", "Shape", "Spans", "compile_pattern"]
 
 MAX_PATTERN_BYTES = 8_192
 # Each may hold some megabytes of automaton; a page's next page asks for the same one.
@@ -36,8 +38,7 @@ class CompiledPattern:
 
     `condition` holds for the trigrams of every block with a match. The line of every match
     contains at least one of `literals`; None when there are none worth scanning for.
-    `is_literal`: the matches are exactly the occurrences of `literals.texts[0]`, leftmost first
-    and not overlapping, so that no expression is needed.
+    `shape`: what it looks for, if that is one text, so that no expression is needed.
     """
 
     source: str
@@ -45,7 +46,7 @@ class CompiledPattern:
     ignore_case: bool
     condition: Condition
     literals: Literals | None
-    is_literal: bool
+    shape: Shape | None
     matcher: Matcher
 
     def spans(
@@ -68,7 +69,7 @@ class CompiledPattern:
         """The plan, for people and JSON."""
         literals = self.literals
         return {
-            "Literal": self.is_literal,
+            "Literal": self.shape is not None,
             "Condition": describe_condition(self.condition),
             "Literals": [text.decode("utf-8", "backslashreplace") for text in literals.texts]
             if literals
@@ -94,16 +95,13 @@ def compile_pattern(pattern: str, *, fixed_strings: bool, ignore_case: bool) -> 
         )
     check_size(tree)
     condition, literals = required(tree)
-    literal = _literal_of(tree)
-    if literal is not None:
-        literals = Literals((literal,), folded=False)
     return CompiledPattern(
         source=pattern,
         fixed_strings=fixed_strings,
         ignore_case=ignore_case,
         condition=condition,
         literals=literals,
-        is_literal=literal is not None,
+        shape=shape_of(tree),
         matcher=Matcher(tree),
     )
 
@@ -122,17 +120,3 @@ def _check_text(pattern: str) -> None:
             "The pattern holds a NUL; files with a NUL are binary and not searched.",
             pattern.index("\0"),
         )
-
-
-def _literal_of(tree: Node) -> bytes | None:
-    """The text that is all that the tree matches, if there is one."""
-    parts = tree.parts if isinstance(tree, Concat) else (tree,)
-    codes = []
-    for part in parts:
-        if not isinstance(part, Chars) or len(part.ranges) != 1:
-            return None
-        ((low, high),) = part.ranges
-        if low != high:
-            return None
-        codes.append(low)
-    return "".join(map(chr, codes)).encode()
