@@ -5,6 +5,7 @@ Every function takes plain ids, so that a job whose repository is gone writes no
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Sum
 
@@ -103,6 +104,18 @@ def _project(version: Version) -> None:
     version.files = (sums["files"] or 0) if version.indexed else 0
     version.shards = (sums["shards"] or 0) if version.indexed else 0
     version.save(update_fields=["indexed", "files", "shards"])
+
+
+def regroup(repo: Repository, groups: list[dict[str, Any]]) -> None:
+    """Put other path groups in force: what was ready of a changed group counts no more."""
+    before = {group["name"]: group["paths"] for group in repo.path_groups}
+    same = [group["name"] for group in groups if before.get(group["name"]) == group["paths"]]
+    repo.path_groups, repo.pending_path_groups = groups, None
+    mine = GroupVersion.objects.filter(version__repository=repo)
+    mine.exclude(group__in=same).delete()
+    ready = repo.versions.filter(indexed=True)
+    if len(same) < len(groups):
+        ready.update(indexed=False, files=0, shards=0)
 
 
 def group_ready(version: Version, group: str) -> bool:

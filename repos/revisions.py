@@ -30,6 +30,7 @@ from repos.errors import (
 from repos.gitstore.layout import mirror_path
 from repos.models import BranchHead, Repository, Version
 from repos.naming import is_object_id, is_ref_name
+from repos.prepared import PreparedSelect
 from sourcegraph_site.kernel.actor import Actor
 
 _HEADS = "refs/heads/"
@@ -109,7 +110,14 @@ def check_revision_word(revision: str) -> None:
 
 
 def is_monitored(repo: Repository, branch: str) -> bool:
-    return branch in repo.monitored_branches
+    """Is it a branch of the policy? Between a change of the policy and the sync that puts it
+    in force, branches of the old policy still count: their heads keep answering."""
+    if branch in repo.monitored_branches:
+        return True
+    return (
+        not repo.policy_in_force
+        and BranchHead.objects.filter(repository=repo, branch=branch).exists()
+    )
 
 
 def default_branch(repo: Repository) -> str:
@@ -129,20 +137,27 @@ def default_branch(repo: Repository) -> str:
     return usual[0]
 
 
+_AT_HEAD = PreparedSelect(
+    Version,
+    '"repos_version"."repository_id" = %s AND "repos_version"."commit" = ('
+    'SELECT "commit" FROM "repos_branchhead" WHERE "repository_id" = %s AND "branch" = %s)',
+)
+_AT_COMMIT = PreparedSelect(
+    Version, '"repos_version"."repository_id" = %s AND "repos_version"."commit" = %s'
+)
+
+
 def _at_head(repo: Repository, branch: str, absent: Exception) -> Resolved:
-    commit = (
-        BranchHead.objects.filter(repository=repo, branch=branch)
-        .values_list("commit", flat=True)
-        .first()
-    )
-    if commit is None:
+    version = _AT_HEAD.first(repo.pk, repo.pk, branch)
+    if version is not None:
+        return Resolved(version.commit, branch, version)
+    if not BranchHead.objects.filter(repository=repo, branch=branch).exists():
         raise absent
-    found = _at_commit(repo, commit)
-    return Resolved(found.commit, branch, found.version)
+    raise RevisionNotEligible("The head of this branch is not among the versions that are kept.")
 
 
 def _at_commit(repo: Repository, commit: str) -> Resolved:
-    version = Version.objects.filter(repository=repo, commit=commit).first()
+    version = _AT_COMMIT.first(repo.pk, commit)
     if version is None:
         raise RevisionNotEligible("This commit is not among the versions that are kept.")
     return Resolved(commit, None, version)

@@ -18,7 +18,7 @@ from repos.gitstore.disk import free_bytes
 from repos.gitstore.layout import scratch_root, staging_root, trash_root
 from repos.gitstore.process import GitCall, GitFailed, GitTimedOut, run_git
 
-OLDEST_GIT = (2, 35)
+OLDEST_GIT = (2, 37)  # the first with http.curloptResolve, which pins checked addresses
 KERNEL = settings.BASE_DIR / "search" / "kernel"
 
 Check = Callable[[], Iterator[CheckMessage]]

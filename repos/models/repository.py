@@ -66,6 +66,8 @@ class Repository(models.Model):
     index_mode = models.CharField(max_length=10, choices=IndexMode, default=IndexMode.FULL)
     # [{"name": str, "paths": [str, …]}, …], sorted by name; empty in full mode.
     path_groups = models.JSONField(default=list, blank=True)
+    # Groups that were set, but come into force with the next successful sync; None: no change.
+    pending_path_groups = models.JSONField(null=True, blank=True)
     index_history = models.CharField(
         max_length=10, choices=IndexHistory, default=IndexHistory.INHERIT, blank=True
     )
@@ -164,6 +166,17 @@ class Repository(models.Model):
         """The directories of one path group; none in full mode, which means everything."""
         rows = [row["paths"] for row in self.path_groups if row["name"] == group]
         return [path.encode() for path in rows[0]] if self.monorepo and rows else []
+
+    @property
+    def wanted_path_groups(self) -> list[dict[str, Any]]:
+        """The groups as they were set; `path_groups` are those in force."""
+        pending: list[dict[str, Any]] | None = self.pending_path_groups
+        return self.path_groups if pending is None else pending
+
+    @property
+    def policy_in_force(self) -> bool:
+        """Were heads and versions computed under the present policy?"""
+        return self.observed_policy_revision == self.policy_revision
 
     @property
     def monitored_branches(self) -> list[str]:

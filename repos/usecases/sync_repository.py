@@ -18,6 +18,7 @@ from repos.gitstore.disk import full_disk_is_named, size_of
 from repos.gitstore.history import first_parent_history
 from repos.gitstore.remote_url import check_remote, route_to
 from repos.models import Repository, State, SyncCheck
+from repos.readiness import regroup
 from repos.retention import Window, eligible
 from repos.scheduling import next_sync
 from sourcegraph_site.jobs.handle import JobHandle
@@ -105,10 +106,12 @@ def _publish(repo: Repository, seen: versions.Observed, started: datetime) -> bo
     if row.policy_revision != repo.policy_revision or not row.enabled:
         raise PolicyChanged("The policy changed while the sync ran.")
     changed = versions.swap(row, seen, now)
+    if row.pending_path_groups is not None:
+        regroup(row, row.pending_path_groups)
+        changed = True
     state = State.EMPTY if seen.empty else State.READY
-    default_branch = seen.default_branch if row.follows_default else ""
-    changed = changed or (row.state, row.default_branch) != (state, default_branch)
-    row.state, row.default_branch = state, default_branch
+    changed = changed or (row.state, row.default_branch) != (state, seen.default_branch)
+    row.state, row.default_branch = state, seen.default_branch
     row.history_truncated = seen.truncated
     row.observed_at = now
     row.observed_policy_revision = row.policy_revision

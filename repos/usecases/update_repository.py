@@ -133,7 +133,7 @@ def _checked(repo: Repository, params: PreviewUpdate) -> dict[str, Any]:
         fallback_days=defaults.retention_days if by_days else None,
         fallback_count=None if by_days else defaults.retention_count,
     )
-    groups = repo.path_groups
+    groups = repo.wanted_path_groups
     if params.path_groups is not None:
         groups = check_path_groups(repo.index_mode, params.path_groups)
 
@@ -166,7 +166,8 @@ def _policy_of(repo: Repository) -> Policy:
 
 
 def _affects_versions(repo: Repository, change: dict[str, Any]) -> bool:
-    return bool(change["policy"] != _policy_of(repo) or change["path_groups"] != repo.path_groups)
+    groups_change = change["path_groups"] != repo.wanted_path_groups
+    return bool(groups_change or change["policy"] != _policy_of(repo))
 
 
 def _would_keep(repo: Repository, policy: Policy) -> int:
@@ -202,6 +203,8 @@ def _apply(
     interval_changes = change["sync_interval_minutes"] != repo.sync_interval_minutes
     was_enabled = repo.enabled
     policy: Policy = change.pop("policy")
+    groups = change.pop("path_groups")
+    repo.pending_path_groups = None if groups == repo.path_groups else groups
     repo.branches, repo.follows_default = list(policy.branches), policy.follows_default
     repo.window_days, repo.window_count = policy.days, policy.count
     for name, value in change.items():

@@ -369,6 +369,32 @@ def test_a_new_policy_keeps_the_old_versions_until_the_sync(service, registered)
     assert registered.versions.count() == 2
 
 
+def test_new_path_groups_come_into_force_with_the_next_sync(service, remote):
+    from repos.models import GroupVersion
+
+    old = [{"name": "a", "paths": ["a"]}, {"name": "b", "paths": ["b"]}]
+    new = [{"name": "a", "paths": ["a"]}, {"name": "b", "paths": ["c"]}]
+    register(service, remote, index_mode="monorepo", path_groups=old)
+    repo = sync_now(Repository.objects.get())
+    version = repo.versions.get()
+    for group in ("a", "b"):
+        GroupVersion.objects.update_or_create(
+            version=version, group=group, defaults={"indexed_at": clock.now()}
+        )
+    repo.versions.update(indexed=True)
+
+    record = patch(service, change(path_groups=new)).json()
+
+    repo.refresh_from_db()
+    assert (record["path_groups"], repo.path_groups) == (new, old)
+    assert GroupVersion.objects.count() == 2
+    run_pending_jobs(1)
+    repo.refresh_from_db()
+    assert (repo.path_groups, repo.pending_path_groups) == (new, None)
+    assert list(GroupVersion.objects.values_list("group", flat=True)) == ["a"]
+    assert not repo.versions.get().indexed
+
+
 def test_a_policy_change_cancels_what_is_queued(service, registered):
     service.post(
         "/repo/prepare?repo=acme/widgets", {"kind": "sync"}, **{"Idempotency-Key": "12345678"}

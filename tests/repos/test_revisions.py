@@ -19,6 +19,7 @@ def repo(db):
         branches=["main", "release/1", "deadbeef", "gone"],
         follows_default=False,
         window_count=9,
+        observed_policy_revision=1,
     )
     now = datetime(2026, 1, 1, tzinfo=UTC)
     for branch, commit in (("main", MAIN), ("release/1", NEXT), ("deadbeef", OLD)):
@@ -115,6 +116,16 @@ def test_the_followed_default_branch_is_monitored(repo):
     )
 
     assert resolve_commit(repo, None).commit == resolve_commit(repo, "trunk").commit == NEXT
+
+
+def test_branches_of_the_old_policy_answer_until_the_new_one_is_in_force(repo):
+    repo.branches, repo.policy_revision = ["main"], 2
+
+    assert resolve_commit(repo, "release/1").commit == NEXT
+    repo.observed_policy_revision = 2
+    with pytest.raises(AppError) as refusal:
+        resolve_commit(repo, "release/1")
+    assert refusal.value.code == "BRANCH_NOT_MONITORED"
 
 
 def test_a_head_outside_the_window_has_no_substitute(repo):
