@@ -46,7 +46,7 @@ def check_size(tree: Node, position: int = 0) -> None:
                 wide = bool(ranges) and ranges[-1][1] >= 0x80
                 size = 2 * len(ranges) + 12 if wide else 1
             case Repeat(least=least, most=most):
-                size = below[0] * max(least + 1 if most is None else most, 1)
+                size = below[0] * max(least if most is None else most, 1) + 1
             case _:
                 size = 1 + sum(below)
         if size * _BYTES_PER_INSTRUCTION > MAX_EXPANDED_BYTES:

@@ -1,0 +1,53 @@
+"""Debian's ripgrep as the oracle."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.search.against_rg.query import Hits, Query, Refused
+
+_FLAGS = ("--no-config", "--json", "--hidden", "--no-ignore", "--sort", "path")
+
+
+def ensure_ripgrep() -> str:
+    """The path of `rg`, which Debian's package provides; installed if we may.
+
+    A comparison that did not take place must not look like one that passed: without ripgrep
+    this raises.
+    """
+    if shutil.which("rg") is None and os.geteuid() == 0:
+        subprocess.run(["apt-get", "install", "-y", "-q", "ripgrep"], check=False, timeout=300)
+    found = shutil.which("rg")
+    if found is None:
+        raise AssertionError("ripgrep is missing: run `apt-get install ripgrep` as root.")
+    return found
+
+
+def search(root: Path, query: Query) -> Hits | Refused:
+    """Every matching line below `root`, or ripgrep's message."""
+    command = [ensure_ripgrep(), *_FLAGS]
+    command += ["-i"] if query.ignore_case else []
+    command += ["-F"] if query.fixed_strings else []
+    for glob in query.globs:
+        command += ["-g", glob]
+    done = subprocess.run(
+        [*command, "-e", query.pattern, "."], cwd=root, capture_output=True, timeout=60
+    )
+    if done.returncode == 2:
+        return Refused(done.stderr.decode(errors="replace").strip())
+    hits: Hits = {}
+    for event in map(json.loads, done.stdout.splitlines()):
+        if event["type"] == "match":
+            data = event["data"]
+            path = _bytes(data["path"]).decode().removeprefix("./")
+            spans = tuple((each["start"], each["end"]) for each in data["submatches"])
+            line = _bytes(data["lines"]).removesuffix(b"\n")
+            hits.setdefault(path, []).append((data["line_number"], line, spans))
+    return hits
+
+
+def _bytes(value: dict[str, str]) -> bytes:
+    return value["text"].encode() if "text" in value else base64.b64decode(value["bytes"])
