@@ -6,7 +6,7 @@ class ReposConfig(AppConfig):
     verbose_name = "Repositories"
 
     def ready(self) -> None:
-        from repos import work
+        from repos import checks, work
         from repos.usecases.maintain import EVERY_SECONDS as HOUSEKEEPING_SECONDS
         from repos.usecases.maintain import housekeep, maintain_repository
         from repos.usecases.retain_commit import retain_commit
@@ -15,6 +15,7 @@ class ReposConfig(AppConfig):
         from sourcegraph_site.jobs.handlers import register
         from sourcegraph_site.jobs.ticks import register_tick
 
+        checks.connect()
         register(work.SYNC, sync_repository, time_limit_seconds=3600)
         register(work.RETAIN, retain_commit, time_limit_seconds=3600)
         register(work.MAINTAIN, maintain_repository, time_limit_seconds=3600)

@@ -191,6 +191,11 @@ def _neutral_directory() -> Path:
 _SETPRIV = shutil.which("setpriv", path="/usr/sbin:/usr/bin:/sbin:/bin")
 
 
+def dies_with_parent() -> bool:
+    """Is there a program that lets Git die with the thread that started it?"""
+    return _SETPRIV is not None
+
+
 def _dies_with_us() -> list[str]:
     return [_SETPRIV, "--pdeathsig", "KILL", "--"] if _SETPRIV else []
 
