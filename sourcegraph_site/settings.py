@@ -243,10 +243,9 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # --- REST --------------------------------------------------------------------------------
-REST_FRAMEWORK = {
+REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
-    "DEFAULT_RENDERER_CLASSES": ["sourcegraph_site.api.render.WireRenderer"],
     "DEFAULT_PARSER_CLASSES": [],
     "DEFAULT_SCHEMA_CLASS": "sourcegraph_site.api.schema.OperationSchema",
     "EXCEPTION_HANDLER": "sourcegraph_site.api.errors.handle",

@@ -169,7 +169,7 @@ def result_of(found: EngineResult, params: SearchFields) -> SearchResult:
         match_count=found.counts.matches,
         line_count=found.counts.lines,
         files=file_matches(found.files),
-        explain=explanation(found.plan, found.steps) if params.explain else None,
+        explain=explanation(found) if params.explain else None,
     )
 
 

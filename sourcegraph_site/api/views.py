@@ -8,11 +8,12 @@ Most operations are a few lines:
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.authentication import CSRFCheck
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -20,6 +21,7 @@ from rest_framework.views import APIView
 from sourcegraph_site.accounts.authentication import actor_of, client_address
 from sourcegraph_site.accounts.policy import public_read
 from sourcegraph_site.api import limits
+from sourcegraph_site.api.errors import handle
 from sourcegraph_site.kernel.actor import Actor, ActorKind
 from sourcegraph_site.kernel.errors import (
     AccessDenied,
@@ -30,7 +32,7 @@ from sourcegraph_site.kernel.errors import (
     PreconditionRequired,
 )
 from sourcegraph_site.kernel.inputs import MAX_BODY_BYTES, Input, parse, parse_json
-from sourcegraph_site.kernel.wire import Casing, to_wire
+from sourcegraph_site.kernel.wire import Casing, dumps, to_wire
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -73,20 +75,43 @@ class ApiView(APIView):
         elif kind is ActorKind.SESSION and http.method not in SAFE_METHODS:
             _check_origin(http)
 
-    def finalize_response(
-        self, request: Request, response: Any, *args: Any, **kwargs: Any
-    ) -> Response:
-        answer: Response = super().finalize_response(request, response, *args, **kwargs)
-        # DRF adds "Vary: Accept"; we answer JSON whatever is asked for.
-        del answer["Vary"]
-        return answer
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """DRF's dispatch without what we do not use: parsers, negotiation, renderers.
 
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[Any, str]:
-        renderer = self.get_renderers()[0]
-        return renderer, renderer.media_type
+        They would cost as much as a small search. The request stays Django's; it stands in
+        for DRF's, whose `_request` it therefore has.
+        """
+        request._request = request
+        self.request, self.args, self.kwargs = request, args, kwargs
+        try:
+            self.initial(request, *args, **kwargs)
+            answer = self._handler(request)(request, *args, **kwargs)
+        except Exception as exc:
+            answer = handle(exc, {"request": request, "view": self})
+        return _rendered(answer) if isinstance(answer, Response) else answer
+
+    def _handler(self, request: HttpRequest) -> Callable[..., Any]:
+        name = (request.method or "").lower()
+        handler = getattr(self, name, None) if name in self.http_method_names else None
+        if handler is None:
+            raise MethodNotAllowed(name.upper())
+        return cast(Callable[..., Any], handler)
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
+
+
+def _rendered(answer: Response) -> HttpResponse:
+    body = b"" if answer.data is None else answer.data
+    made = HttpResponse(
+        body if isinstance(body, bytes) else dumps(body),
+        status=answer.status_code,
+        content_type="application/json",
+    )
+    for name, value in answer.headers.items():
+        if name != "Content-Type":
+            made[name] = value
+    return made
 
 
 def _answered(request: HttpRequest) -> HttpResponse:
