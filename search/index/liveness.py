@@ -35,21 +35,34 @@ class Liveness:
                 named[manifest.path_document[manifest.path_segment == number]] = True
         wanted = [oid for oid, _ in list_blobs(store.git_dir, sorted(commits))] if commits else []
         oids = np.array(wanted, f"S{len(wanted[0])}" if wanted else "S20")
-        self._wanted = _index(oids)
+        self._claimed: dict[str, Bools] = {}
+        current = store.open_segments(store.options.digest)
+        _claim(self._claimed, oids, current)
         # Segments of older options serve a commit only until newer ones have all of it.
-        for segment in store.open_segments(store.options.digest):
+        for segment in current:
             oids = oids[(segment.find(oids) < 0) & (segment.find_skipped(oids) == 0)]
-        self._wanted_of_older = _index(oids)
-        self._digest = store.options.digest
+        older = [each for each in store.open_segments() if each.id not in self._claimed]
+        _claim(self._claimed, oids, older)
 
     def documents(self, segment: Segment) -> Bools:
-        """Per document of a segment: is it wanted?"""
-        current = segment.meta.options == self._digest
-        wanted = self._wanted if current else self._wanted_of_older
-        live = wanted.find(segment.document_oids) >= 0
+        """Per document of a segment: is it wanted?
+
+        Of a blob that is in several segments only the document in the largest is, apart from
+        those that a manifest names.
+        """
+        live = self._claimed[segment.id]
         named = self._named.get(segment.id)
         return live if named is None else live | named
 
 
-def _index(oids: npt.NDArray[np.bytes_]) -> OidIndex:
-    return OidIndex(oids, np.argsort(oids, kind="stable").astype(np.uint32))
+def _claim(
+    claimed: dict[str, Bools], oids: npt.NDArray[np.bytes_], segments: Sequence[Segment]
+) -> None:
+    index = OidIndex(oids, np.argsort(oids, kind="stable").astype(np.uint32))
+    free = np.ones(len(oids), np.bool_)
+    for segment in segments:
+        rows = index.find(segment.document_oids)
+        live = rows >= 0
+        live[live] = free[rows[live]]
+        free[rows[live]] = False
+        claimed[segment.id] = live

@@ -79,9 +79,9 @@ def merge(store: IndexStore, commits: Collection[str], workers: int | None = Non
     """
     added = []
     with store.writing():
-        manifests = store.manifests()
-        live = Liveness(store, commits, manifests)
         segments = store.open_segments(store.options.digest)
+        manifests = [_settle(store, each, segments) for each in store.manifests()]
+        live = Liveness(store, commits, manifests)
         alive = [live.documents(segment) for segment in segments]
         tallies = [
             Tally(len(segment.content), int(segment.document_length[rows].sum(dtype=np.int64)))
@@ -90,7 +90,10 @@ def merge(store: IndexStore, commits: Collection[str], workers: int | None = Non
         for group in choose(tallies):
             sources = [segments[i] for i in group]
             merged = _rewrite(store, sources, [alive[i] for i in group], workers)
-            manifests = [_repoint(store, each, sources, merged) for each in manifests]
+            gone = {segment.id for segment in sources}
+            left = store.open_segments(store.options.digest)
+            left = [segment for segment in left if segment.id not in gone]
+            manifests = [_settle(store, each, left) for each in manifests]
             store.remove([segment.path for segment in sources])
             added.append(merged.id)
     return added
@@ -135,31 +138,42 @@ def _skipped(sources: Sequence[Segment]) -> list[tuple[bytes, SkipReason]]:
     return list(found.items())
 
 
-def _repoint(
-    store: IndexStore, manifest: Manifest, sources: Sequence[Segment], merged: Segment
-) -> Manifest:
-    """Publish a manifest that names the merged segment in place of its sources."""
-    gone = {segment.id: segment for segment in sources}
-    if not gone.keys() & set(manifest.segments):
+def _settle(store: IndexStore, manifest: Manifest, segments: Sequence[Segment]) -> Manifest:
+    """Publish a manifest that takes each blob from the first segment that has it.
+
+    So nothing names a segment that has been merged, even when the process that merged it was
+    killed before it had seen to all manifests.
+    """
+    if manifest.options != store.options.digest:
         return manifest
-    kept = [each for each in manifest.segments if each not in gone]
-    number_of = {segment_id: number for number, segment_id in enumerate([*kept, merged.id])}
-    numbers = manifest.path_segment.copy()
-    documents = manifest.path_document.copy()
+    oids = np.zeros(len(manifest.paths), f"S{_oid_bytes(segments)}")
     for number, segment_id in enumerate(manifest.segments):
         here = manifest.path_segment == number
-        source = gone.get(segment_id)
-        numbers[here] = number_of[merged.id if source else segment_id]
-        if source:
-            rows = merged.find(source.document_oids[manifest.path_document[here]])
-            if (rows < 0).any():
-                raise CorruptIndex(source.path.name, "a document of a manifest was not merged")
-            documents[here] = rows
-    changed = replace(
+        source = store.open_segment(segment_id)
+        oids[here] = source.document_oids[manifest.path_document[here]]
+    at = np.full(len(oids), -1)
+    documents = np.zeros(len(oids), np.uint32)
+    for number, segment in enumerate(segments):
+        pending = np.flatnonzero(at < 0)
+        rows = segment.find(oids[pending])
+        found = pending[rows >= 0]
+        at[found] = number
+        documents[found] = rows[rows >= 0]
+    if (at < 0).any():
+        raise CorruptIndex(manifest.commit, "a document of the manifest is in no segment")
+    used, numbers = np.unique(at, return_inverse=True)
+    names = tuple(segments[number].id for number in used.tolist())
+    if names == manifest.segments:
+        return manifest
+    settled = replace(
         manifest,
-        segments=(*kept, merged.id),
-        path_segment=numbers,
+        segments=names,
+        path_segment=numbers.astype(np.uint16),
         path_document=documents,
     )
-    store.publish_manifest(changed)
-    return changed
+    store.publish_manifest(settled)
+    return settled
+
+
+def _oid_bytes(segments: Sequence[Segment]) -> int:
+    return segments[0].meta.oid_bytes if segments else 20
