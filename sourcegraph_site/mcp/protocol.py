@@ -125,8 +125,6 @@ def _check_envelope(message: dict[str, Any], headers: Mapping[str, str]) -> str:
 def _run(
     method: str, version: str, params: dict[str, Any] | None, caller: Caller
 ) -> dict[str, Any]:
-    if method == "initialize":  # validated against the version that it asks for
-        version = LATEST_HANDSHAKE_VERSION
     try:
         validate_client_request(method, version, params)
     except KeyError:

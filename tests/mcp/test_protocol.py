@@ -90,8 +90,10 @@ def test_methods_that_we_do_not_offer_are_not_found(rpc, stateless, method):
     assert (new.status_code, error_of(new)) == (404, -32601)
 
 
-def test_ping_is_gone_in_the_stateless_era(stateless):
-    assert error_of(stateless.send("ping")) == -32601
+@pytest.mark.parametrize("method", ["ping", "initialize"])
+def test_the_handshake_is_gone_in_the_stateless_era(stateless, method):
+    response = stateless.send(method, {"protocolVersion": STATELESS, **INIT})
+    assert (response.status_code, error_of(response)) == (404, -32601)
 
 
 def test_a_tool_that_does_not_exist_is_a_protocol_error(rpc, stateless):
