@@ -12,6 +12,7 @@ NEWLINE: Ranges = ((0x0A, 0x0A),)
 # Text that is valid UTF-8 holds no surrogates, and ripgrep's classes have none.
 _NEVER: Ranges = ((0x0A, 0x0A), (0xD800, 0xDFFF))
 
+PERL_CLASSES = "dDsSwW"
 _CONTROL = {"a": 0x07, "f": 0x0C, "t": 0x09, "n": 0x0A, "r": 0x0D, "v": 0x0B}
 _OCTAL = "01234567"
 _HEX = "0123456789abcdefABCDEF"
@@ -76,7 +77,7 @@ def matchable(ranges: Ranges, position: int) -> Ranges:
 def parse_class_escape(source: Source, ignore_case: bool) -> Ranges | None:
     """Read `\\d`, `\\pN`, `\\p{Greek}` and the like; None, and nothing read, if none comes."""
     letter = source.peek(1)
-    if letter and letter in "dDsSwW":
+    if letter and letter in PERL_CLASSES:
         source.at += 2
         return perl_class(letter)
     if not letter or letter not in "pP":

@@ -5,17 +5,19 @@ line whatever `m` says, and `.` never matches a newline whatever `s` says.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 
 from search.errors import PatternInvalid
 from search.pattern.classes import (
     NEWLINE,
+    PERL_CLASSES,
     Source,
     matchable,
     parse_bracket,
     parse_class_escape,
     parse_escape,
 )
-from search.pattern.ranges import Ranges, complement
+from search.pattern.ranges import Ranges, complement, normalised
 from search.pattern.tree import (
     EMPTY,
     Alternate,
@@ -28,7 +30,7 @@ from search.pattern.tree import (
     WordBoundary,
     fold_up,
 )
-from search.pattern.unicode import case_orbit
+from search.pattern.unicode import case_orbit, perl_class
 
 MAX_REPEAT = 1_000
 MAX_NESTING = 250
@@ -83,9 +85,21 @@ class _Group:
         self.parts = []
 
 
-def literal_node(code: int, ignore_case: bool, position: int) -> Chars:
+@cache
+def _perl_chars(letter: str) -> Chars:
+    return Chars(matchable(perl_class(letter), 0))
+
+
+@lru_cache(maxsize=2_048)
+def _plain_node(code: int, ignore_case: bool) -> Chars:
     codes = case_orbit(code) if ignore_case else (code,)
-    return Chars(matchable(tuple((member, member) for member in codes), position))
+    return Chars(normalised((member, member) for member in codes))
+
+
+def literal_node(code: int, ignore_case: bool, position: int) -> Chars:
+    if code == 0x0A or 0xD800 <= code < 0xE000:
+        return Chars(matchable(((code, code),), position))
+    return _plain_node(code, ignore_case)
 
 
 def parse_literal(text: str, *, ignore_case: bool) -> Node:
@@ -168,6 +182,11 @@ class _Parser:
             if source.take(name):
                 self._push(node)
                 return
+        perl = source.peek(1)
+        if perl and perl in PERL_CLASSES:
+            source.at += 2
+            self._push(_perl_chars(perl))
+            return
         ranges: Ranges | None = parse_class_escape(source, self._flags.ignore_case)
         if ranges is not None:
             self._push(Chars(matchable(ranges, start)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from search.kernel.fold import fold_codepoint
 from search.pattern.condition import (
@@ -91,6 +92,11 @@ def _ignores_case(tree: Node) -> bool:
 
 def _is_orbit(ranges: Ranges) -> bool:
     """Whether these are several characters that fold to one: a letter without its case."""
+    return len(ranges) <= MAX_CLASS and _is_small_orbit(ranges)
+
+
+@lru_cache(maxsize=2_048)
+def _is_small_orbit(ranges: Ranges) -> bool:
     return 1 < count(ranges) <= MAX_CLASS and len(_folded(ranges)) == 1
 
 
@@ -123,6 +129,11 @@ def _analyse(tree: Node, *, folded: bool) -> _Info:
 
 
 def _chars(ranges: Ranges, folded: bool) -> _Info:
+    return _few_chars(ranges, folded) if len(ranges) <= 2 * MAX_CLASS else _ANYTHING
+
+
+@lru_cache(maxsize=2_048)
+def _few_chars(ranges: Ranges, folded: bool) -> _Info:
     # Twice the bound before folding: a class of ten letters has twenty without regard to case.
     if count(ranges) > 2 * MAX_CLASS or (not folded and _is_orbit(ranges)):
         return _ANYTHING

@@ -87,14 +87,16 @@ def fold_up(root: Node, visit: Callable[[Node, list[T]], T]) -> T:
     while todo:
         node, ready = todo.pop()
         below = children(node)
-        if below and not ready:
+        if not below:
+            done.append(visit(node, []))
+        elif not ready:
             todo.append((node, True))
             todo.extend((child, False) for child in reversed(below))
-            continue
-        first = len(done) - len(below)
-        values = done[first:]
-        del done[first:]
-        done.append(visit(node, values))
+        else:
+            first = len(done) - len(below)
+            values = done[first:]
+            del done[first:]
+            done.append(visit(node, values))
     return done.pop()
 
 

@@ -10,6 +10,7 @@ from tests.search.pattern import strategies
 from tests.search.pattern.oracle import TooHard, find_all
 
 examples = settings(max_examples=150, deadline=None)
+few_examples = settings(max_examples=50, deadline=None)
 
 
 def compiled(pattern: str, ignore_case: bool = False) -> CompiledPattern:
@@ -47,7 +48,7 @@ def test_many_lines_at_once_give_the_spans_of_each(pattern: str, text: bytes) ->
     assert spans.complete
 
 
-@examples
+@few_examples
 @given(strategies.patterns, strategies.texts)
 def test_a_part_of_a_buffer_gives_the_spans_of_its_lines(pattern: str, text: bytes) -> None:
     before, after = "é_k\n".encode(), b"\nab"
@@ -57,7 +58,7 @@ def test_a_part_of_a_buffer_gives_the_spans_of_its_lines(pattern: str, text: byt
     assert found == wanted(pattern, text)
 
 
-@examples
+@few_examples
 @given(strategies.patterns, strategies.texts)
 def test_a_limit_cuts_the_list_and_says_so(pattern: str, text: bytes) -> None:
     everything = pairs(compiled(pattern).spans(text))
