@@ -5,10 +5,11 @@ exist, never a tag. What was really fetched (`heads`) is the truth, not what was
 branch may move in between.
 """
 
+import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from repos.gitstore.process import GitCall, GitFailed, GitOutputTooLarge, GitTim
 from repos.gitstore.remote_url import Route
 from repos.naming import is_object_id, is_ref_name
 from sourcegraph_site.kernel.deadline import Deadline
-from sourcegraph_site.kernel.errors import InsufficientStorage
+from sourcegraph_site.kernel.errors import AppError, InsufficientStorage
 
 LOCAL_SECONDS = 120.0
 HEADS = "refs/heads/"
@@ -168,6 +169,22 @@ def repair(mirror: Path) -> list[str]:
     return sorted(path.name for path in stale)
 
 
+@contextlib.contextmanager
+def _repaired_after_failure(mirror: Path, watch: Watch) -> Iterator[None]:
+    """Clean up behind a Git that failed or was killed for lack of space or time.
+
+    Not when the job was stopped: then the mirror may be another worker's already, which
+    cleans up itself when it begins.
+    """
+    try:
+        yield
+    except AppError:
+        if watch.check is not None:
+            watch.check()
+        repair(mirror)
+        raise
+
+
 def fetch(mirror: Path, route: Route, listing: Listing, watch: Watch) -> None:
     """Bring the mirror's branches to what the remote has now.
 
@@ -187,10 +204,8 @@ def fetch(mirror: Path, route: Route, listing: Listing, watch: Watch) -> None:
         for name in listing.branches
     ]
     args = (*FETCH, "--prune", "--end-of-options", route.url, *refspecs)
-    try:
+    with _repaired_after_failure(mirror, watch):
         _converse(mirror, args, route, watch)
-    finally:
-        repair(mirror)
 
 
 def fetch_commit(mirror: Path, route: Route, commit: str, ref: str, watch: Watch) -> bool:
@@ -211,13 +226,13 @@ def _fetch_incoming(mirror: Path, route: Route, source: str, watch: Watch) -> st
     incoming = f"{RETAINED}incoming"
     args = (*FETCH, "--end-of-options", route.url, f"+{source}:{incoming}")
     try:
-        _converse(mirror, args, route, watch)
-        return _commit_of(mirror, incoming)
+        with _repaired_after_failure(mirror, watch):
+            _converse(mirror, args, route, watch)
+        commit = _commit_of(mirror, incoming)
+        _update_refs(mirror, [f"delete {incoming}"])
     except GitFetchFailed:
         return ""
-    finally:
-        repair(mirror)
-        _update_refs(mirror, [f"delete {incoming}"])
+    return commit
 
 
 def _commit_of(mirror: Path, ref: str) -> str:
