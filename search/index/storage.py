@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 from sourcegraph_site.kernel.errors import InsufficientStorage
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
+# Full, beyond the user's quota, beyond the process's limit.
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
