@@ -1,11 +1,12 @@
 """Runs in arrays: where they begin, where they end, and what numbers they hold."""
 
 import numpy as np
+import numpy.typing as npt
 
 from search.index.format import I64, Bools
 
 
-def begins(values: I64, step: int = 0) -> Bools:
+def begins(values: npt.NDArray[np.integer], step: int = 0) -> Bools:
     """Where an element is not the one before plus `step`; true for the first."""
     changes = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1] + step, out=changes[1:])

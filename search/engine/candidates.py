@@ -6,7 +6,9 @@ one for each path, in path order, and for each row its *ranges* of content: runs
 blocks that lie side by side.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -58,6 +60,9 @@ class Ranges:
     last_block: I64  # exclusive
 
 
+_NO_ROWS = Rows(_NONE, _NONE, _NONE, _NONE, _NONE, Ranges(*[_NONE] * 5), _NONE)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The candidates, and how many of what led to them (for explain)."""
@@ -70,20 +75,23 @@ class Found:
 def find_candidates(generation: Generation, condition: Condition, request: EngineRequest) -> Found:
     """Everything that may match. Raises CorruptIndex."""
     parts = []
-    blocks_total: int | None = 0
+    passed: int | None = 0
     documents = 0
     for number, segment in enumerate(generation.segments):
         blocks = matching_blocks(segment, condition)
         if blocks is None:
-            blocks_total = None
+            passed = None
             part = _all_rows(generation, number)
         else:
-            blocks = blocks[generation.live_blocks(number)[blocks]]
-            blocks_total = None if blocks_total is None else blocks_total + len(blocks)
+            if len(blocks):
+                blocks = blocks[generation.live_blocks(number)[blocks]]
+            if not len(blocks):
+                continue
+            passed = None if passed is None else passed + len(blocks)
             part = _rows_of_blocks(generation, number, blocks)
-        documents += len(part.path)
+        documents += len(part)
         parts.append(_wanted(generation, part, request))
-    return Found(_in_path_order(parts), blocks_total, documents)
+    return Found(_in_path_order(parts) if parts else _NO_ROWS, passed, documents)
 
 
 def matching_blocks(segment: Segment, condition: Condition) -> U32 | None:
@@ -158,33 +166,28 @@ def _all_rows(generation: Generation, number: int) -> Rows:
 
 def _rows_of_blocks(generation: Generation, number: int, blocks: U32) -> Rows:
     segment = generation.segments[number]
-    blocks = blocks.astype(np.int64)
-    owner = segment.block_document[blocks].astype(np.int64)
-    first = np.flatnonzero(begins(owner) | begins(blocks, step=1))
-    last = ends(first, len(blocks)) - 1
+    owners = segment.block_document[blocks]
+    first = np.flatnonzero(begins(owners) | begins(blocks, step=1))
+    last_block = blocks[ends(first, len(blocks)) - 1].astype(np.int64) + 1
+    first_block = blocks[first].astype(np.int64)
     starts = segment.block_start
     ranges = Ranges(
         segment=np.full(len(first), number, np.int64),
-        start=starts[blocks[first]].astype(np.int64),
-        end=starts[blocks[last] + 1].astype(np.int64),
-        first_block=blocks[first],
-        last_block=blocks[last] + 1,
+        start=starts[first_block].astype(np.int64),
+        end=starts[last_block].astype(np.int64),
+        first_block=first_block,
+        last_block=last_block,
     )
-    owner = owner[first]
-    of_document = np.flatnonzero(begins(owner))
-    past = ends(of_document, len(owner))
-    document = owner[of_document]
+    owners = owners[first]
+    first = np.flatnonzero(begins(owners))
+    document = owners[first].astype(np.int64)
     paths = generation.paths_of(number, document)
-    copies = np.diff(paths.starts)
-    return Rows(
-        path=paths.paths,
-        segment=np.full(len(paths.paths), number, np.int64),
-        document=np.repeat(document, copies),
-        first=np.repeat(of_document, copies),
-        last=np.repeat(past, copies),
-        ranges=ranges,
-        text_bytes=_NONE,
-    )
+    last = ends(first, len(owners))
+    if len(paths.paths) > len(document):
+        copies = np.diff(paths.starts)
+        document, first, last = (np.repeat(column, copies) for column in (document, first, last))
+    segments = np.full(len(document), number, np.int64)
+    return Rows(paths.paths, segments, document, first, last, ranges, _NONE)
 
 
 def _wanted(generation: Generation, rows: Rows, request: EngineRequest) -> Rows:
@@ -210,49 +213,64 @@ def _wanted(generation: Generation, rows: Rows, request: EngineRequest) -> Rows:
     )
 
 
-_masks: WeakKeyDictionary[Generation, dict[object, Bools]] = WeakKeyDictionary()
+# By generation and filter; None until a filter is used for the second time.
+_masks: WeakKeyDictionary[Generation, dict[object, Bools | None]] = WeakKeyDictionary()
 
 
 def _by_globs(generation: Generation, paths: I64, path_filter: PathFilter) -> Bools:
-    """Does the filter let these paths through? Whole tables are remembered."""
+    """Does the filter let these paths through?
+
+    A filter that is used again, as it is for further pages and while somebody refines a
+    pattern, is worked out for all paths of the generation.
+    """
     masks = _masks.setdefault(generation, {})
-    mask = masks.get(path_filter.cache_key)
-    if mask is None and len(paths) * _WHOLE_TABLE_SHARE < len(generation.paths):
-        return path_filter.select([generation.paths[i] for i in paths.tolist()])
+    key = path_filter.cache_key
+    mask = masks.get(key)
     if mask is None:
-        mask = path_filter.select(generation.paths)
         if len(masks) >= _KEPT_MASKS:
             masks.clear()
-        masks[path_filter.cache_key] = mask
+        if key not in masks and len(paths) * _WHOLE_TABLE_SHARE < len(generation.paths):
+            masks[key] = None
+            return path_filter.select([generation.paths[i] for i in paths.tolist()])
+        mask = masks[key] = path_filter.select(generation.paths)
     return mask[paths]
 
 
 def _in_path_order(parts: list[Rows]) -> Rows:
     """The rows of all segments as one table."""
-    shifts = np.cumsum([0, *(len(part.ranges.start) for part in parts)])
-    ranges = Ranges(
-        *(
-            np.concatenate([_NONE, *(getattr(part.ranges, name) for part in parts)])
-            for name in Ranges.__slots__
-        )
-    )
-    path = np.concatenate([_NONE, *(part.path for part in parts)])
-    order = np.argsort(path, kind="stable")
-
-    def column(name: str) -> I64:
-        return np.concatenate([_NONE, *(getattr(part, name) for part in parts)])[order]
-
-    shift = np.concatenate(
-        [_NONE, *(np.full(len(part), at) for part, at in zip(parts, shifts.tolist(), strict=False))]
-    )[order]
-    first, last = column("first") + shift, column("last") + shift
-    before = np.concatenate(([0], np.cumsum(ranges.end - ranges.start)))
+    rows = parts[0] if len(parts) == 1 else _joined(parts)
+    order = np.argsort(rows.path, kind="stable")
+    first, last = rows.first[order], rows.last[order]
+    ranges = rows.ranges
+    before = np.zeros(len(ranges.start) + 1, np.int64)
+    np.cumsum(ranges.end - ranges.start, out=before[1:])
     return Rows(
-        path[order],
-        column("segment"),
-        column("document"),
+        rows.path[order],
+        rows.segment[order],
+        rows.document[order],
         first,
         last,
         ranges,
         np.cumsum(before[last] - before[first]),
+    )
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    """One table behind the other, over the ranges of all."""
+
+    def join(column: Callable[[Rows], I64]) -> I64:
+        return np.concatenate([_NONE, *map(column, parts)])
+
+    names = Ranges.__slots__
+    ranges = Ranges(*(join(attrgetter(f"ranges.{name}")) for name in names))
+    sizes = [len(part.ranges.start) for part in parts]
+    shift = np.repeat(np.cumsum([0, *sizes])[:-1], [len(part) for part in parts])
+    return Rows(
+        join(attrgetter("path")),
+        join(attrgetter("segment")),
+        join(attrgetter("document")),
+        join(attrgetter("first")) + shift,
+        join(attrgetter("last")) + shift,
+        ranges,
+        _NONE,
     )

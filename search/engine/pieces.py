@@ -162,14 +162,17 @@ class Contents:
         A newline stands between two: no pattern matches it, or the empty line that comes of it.
         """
         sizes = pieces.end - pieces.start + 1
+        offsets = np.cumsum(sizes) - sizes
+        return b"\n".join(self._views_of(pieces)), offsets
+
+    def _views_of(self, pieces: Pieces) -> list[memoryview]:
         bounds = zip(pieces.start.tolist(), pieces.end.tolist(), strict=True)
         contents = [each.content for each in self.segments]
         if len(contents) == 1:
             content = contents[0]
-            parts = [content[begin:stop] for begin, stop in bounds]
-        else:
-            parts = [
-                contents[number][begin:stop]
-                for number, (begin, stop) in zip(pieces.segment.tolist(), bounds, strict=True)
-            ]
-        return b"\n".join(parts), np.cumsum(sizes) - sizes
+            return [content[begin:stop] for begin, stop in bounds]
+        numbers = pieces.segment.tolist()
+        return [
+            contents[number][begin:stop]
+            for number, (begin, stop) in zip(numbers, bounds, strict=True)
+        ]

@@ -177,12 +177,16 @@ class Page:
 
     def cut(self, size: PageSize) -> int:
         """How many of the collected lines a page of this size holds."""
+        if not self._parts:
+            return 0
         row = self.table.row[: size.lines + 1]
         file = np.cumsum(begins(row))
         return min(size.lines, int(np.searchsorted(file, size.files, "right")))
 
     def text_bytes(self, lines: int) -> int:
         """Bytes of the first so many lines, without context."""
+        if not lines:
+            return 0
         start, end = self._bounds(lines)
         return int((end - start).sum())
 
@@ -220,6 +224,8 @@ class Page:
 
     def content(self, lines: int, context: int, after: Position | None) -> tuple[FileMatch, ...]:
         """The first so many lines, by file. `after` is where the page before this one ended."""
+        if not lines:
+            return ()
         table = self.table
         row = table.row[:lines]
         start, end = self._bounds(lines)

@@ -101,7 +101,8 @@ def _newlines_before(segment: Segment, positions: I64, blocks: I64) -> I64:
     if len(positions) <= _FEW:
         content = segment.content
         bounds = zip(start.tolist(), positions.tolist(), strict=True)
-        return low + [bytes(content[begin:end]).count(b"\n") for begin, end in bounds]
+        counts = [bytes(content[begin:end]).count(b"\n") for begin, end in bounds]
+        return low + np.array(counts, np.int64)
     # The only newline of a block that is too long for u16 is its last byte.
     high[segment.block_start[blocks + 1] - start > _LONGEST_RELATIVE] = 0
     newlines = segment.newlines
