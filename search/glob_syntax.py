@@ -6,16 +6,21 @@ from dataclasses import dataclass
 
 from search.errors import GlobInvalid
 
+_SPECIAL = frozenset("*?[]{}\\/")
 _NOT_SLASH = "[^/\\n]"
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A glob that was read. `expression` matches the whole path, in Latin-1."""
+    """A glob that was read. `expression` matches the whole path, in Latin-1.
+
+    `suffix`: what the path must end with, if that is all that the glob says.
+    """
 
     expression: str
     include: bool
     directories_only: bool
+    suffix: bytes
 
 
 def parse_glob(glob: str) -> Rule:
@@ -42,11 +47,15 @@ def parse_glob(glob: str) -> Rule:
                 len(glob) - 1,
             )
         body = body[:-1]
+    suffix = body[1:] if body.startswith("*") and not _SPECIAL.intersection(body[1:]) else ""
     if not anchored and "/" not in body and body != "**":
         body = "**/" + body
+    else:
+        suffix = ""
     if body.endswith("/**"):
         body += "/*"  # what is below the directory, not the directory itself
-    return Rule(_Translator(glob, body).expression(), include, directories_only)
+    expression = _Translator(glob, body).expression()
+    return Rule(expression, include, directories_only, suffix.encode())
 
 
 class _Translator:

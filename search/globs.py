@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import dropwhile
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from re2 import _re2
 
 from search.errors import GlobInvalid, PathsInvalid
 from search.glob_syntax import Rule, parse_glob
+from search.index.generation import PathTable
 
 MAX_GLOBS = 64
 MAX_GLOB_BYTES = 1_024
@@ -67,14 +69,13 @@ class PathFilter:
         """One bool for each path, in any order of paths."""
         if self.is_all or not len(paths):
             return np.ones(len(paths), np.bool_)
-        table = list(paths)
-        lines = _Lines(table)
-        selected = np.full(len(table), not any(rule.include for rule in self.rules))
+        lines = _Lines(paths)
+        selected = np.full(len(paths), not any(rule.include for rule in self.rules))
         for rule in self.rules:
             if not rule.directories_only:
-                selected[lines.matching(rule.expression)] = rule.include
+                selected[lines.of(rule)] = rule.include
         if any(not rule.include for rule in self.rules):
-            selected &= ~_below_excluded(table, self.rules)
+            selected &= ~_below_excluded(paths, lines, self.rules)
         if self.prefixes:
             selected &= lines.matching(_prefix_expression(self.prefixes))
         return selected
@@ -152,9 +153,31 @@ class _Lines:
     """Paths as the lines of one text."""
 
     def __init__(self, paths: Sequence[bytes]) -> None:
-        self._text = b"".join(path + b"\n" for path in paths)
-        lengths = np.fromiter((len(path) + 1 for path in paths), np.int64, len(paths))
-        self._starts = np.concatenate(([0], np.cumsum(lengths)))
+        table = paths if isinstance(paths, PathTable) else PathTable.of(paths)
+        offsets = table.offsets.astype(np.int64)
+        rows = np.arange(len(offsets), dtype=np.int64)
+        self._starts = offsets + rows
+        self._ends = self._starts[1:] - 1  # of the newlines
+        # Each path is followed by one newline; the rest of the text is the table as it is.
+        text = np.empty(len(table.blob) + len(table), np.uint8)
+        is_path = np.ones(len(text), np.bool_)
+        is_path[self._ends] = False
+        text[is_path] = np.frombuffer(table.blob, np.uint8)
+        text[self._ends] = 0x0A
+        self._bytes = text
+        self._text = text.tobytes()
+
+    def of(self, rule: Rule) -> Mask:
+        """Which lines a rule matches."""
+        return self.ending(rule.suffix) if rule.suffix else self.matching(rule.expression)
+
+    def ending(self, suffix: bytes) -> Mask:
+        """Which lines end with these bytes, none of which is a newline."""
+        mask = self._ends >= len(suffix)
+        for back, byte in enumerate(reversed(suffix), start=1):
+            # Where a path is shorter, any byte will do: it is out already, or a newline is.
+            mask &= self._bytes[np.maximum(self._ends - back, 0)] == byte
+        return mask
 
     def matching(self, expression: str) -> Mask:
         """Which lines match as a whole."""
@@ -188,24 +211,43 @@ def _compiled(expression: str) -> Any:
     return compiled
 
 
-def _below_excluded(paths: Sequence[bytes], rules: Sequence[Rule]) -> Mask:
+def _below_excluded(paths: Sequence[bytes], lines: _Lines, rules: Sequence[Rule]) -> Mask:
     """Which paths lie, at any depth, in a directory that the rules exclude."""
-    parents = [path[: max(path.rfind(b"/"), 0)] for path in paths]
+    below = np.zeros(len(paths), np.bool_)
+    for rule in rules:
+        if not rule.include:
+            below |= lines.matching(f"(?:{rule.expression})/[^\\n]*")
+    reopened = any(rule.include for rule in dropwhile(lambda rule: rule.include, rules))
+    if reopened and below.any():
+        # An include behind an exclude may match the directory itself and so open it again.
+        rows = np.flatnonzero(below)
+        below[rows] = _in_closed([paths[row] for row in rows.tolist()], rules)
+    return below
+
+
+def _in_closed(paths: Sequence[bytes], rules: Sequence[Rule]) -> Mask:
+    """As `_below_excluded`, by looking at each directory on the way to each path."""
+    parents = [_parent(path) for path in paths]
     directories = sorted({each for parent in set(parents) for each in _with_ancestors(parent)})
     lines = _Lines(directories)
     excluded = np.zeros(len(directories), np.bool_)
     for rule in rules:
-        excluded[lines.matching(rule.expression)] = not rule.include
-    pruned: set[bytes] = set()
+        excluded[lines.of(rule)] = not rule.include
+    closed: set[bytes] = set()
     # Ascending order: a directory comes after the one that it lies in.
     for directory, own in zip(directories, excluded.tolist(), strict=True):
-        if own or directory[: max(directory.rfind(b"/"), 0)] in pruned:
-            pruned.add(directory)
-    return np.fromiter((parent in pruned for parent in parents), np.bool_, len(paths))
+        if own or _parent(directory) in closed:
+            closed.add(directory)
+    return np.fromiter((parent in closed for parent in parents), np.bool_, len(paths))
+
+
+def _parent(path: bytes) -> bytes:
+    """The directory that a path lies in; empty for the root."""
+    return path[: max(path.rfind(b"/"), 0)]
 
 
 def _with_ancestors(directory: bytes) -> Iterator[bytes]:
     """The directory and those that it lies in, without the root."""
     while directory:
         yield directory
-        directory = directory[: max(directory.rfind(b"/"), 0)]
+        directory = _parent(directory)
