@@ -90,7 +90,9 @@ def _piece(data: bytes) -> str:
 
 def _search_summary(result: Row, meta: Row, paint: Paint) -> Lines:
     about = "at least " if meta.get("Partial") else ""
-    counts = f"{about}{result.get('FileCount', 0)} files, {result.get('MatchCount', 0)} matches"
+    files, matches = result.get("FileCount", 0), result.get("MatchCount", 0)
+    counts = about + f"{files} file{'' if files == 1 else 's'}"
+    counts += f", {matches} match{'' if matches == 1 else 'es'}"
     where = meta.get("Repository")
     place = f" in {where} at {short(meta.get('Commit'))}" if where else ""
     took = f", {result['Duration'] / 1e6:.1f} ms" if "Duration" in result else ""
