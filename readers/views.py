@@ -7,8 +7,10 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -41,6 +43,7 @@ from sourcegraph_site.web.addresses import (
 )
 from sourcegraph_site.web.banners import Action, Banner, banner_of
 from sourcegraph_site.web.pages import is_htmx, page
+from sourcegraph_site.web.preferences import theme_of
 
 _RANGE = re.compile(r"\s*L?(\d{1,9})\s*(?:-\s*L?(\d{1,9})\s*)?", re.ASCII)
 _FIND = ("pattern", "fixed_strings", "ignore_case", "find")
@@ -110,14 +113,15 @@ def _pinned(
 def _etag(request: HttpRequest, shown: CodeAt) -> str:
     """Changes with all that the page shows: the object, the address, the viewer, the looks."""
     user = getattr(request, "user", None)
+    get_token(request)
     parts = (
         request.get_full_path(),
         shown.oid,
         str(is_htmx(request)),
         str(user.pk if user is not None and user.is_authenticated else ""),
-        *(request.COOKIES.get(name, "") for name in ("cs.theme", settings.CSRF_COOKIE_NAME)),
-        request.headers.get("Accept-Language", ""),
-        request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME, ""),
+        theme_of(request),
+        get_language() or "",
+        request.META.get("CSRF_COOKIE", ""),  # the secret behind the token of the page's forms
         static("css/site.css"),
         static("js/site.js"),
     )

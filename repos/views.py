@@ -238,7 +238,7 @@ def _chart(repo: Repository) -> dict[str, Any]:
     if not rows:
         return {}
     last = max(moment for moment, _indexed in rows).date()
-    first = max(min(moment for moment, _i in rows).date(), last - timedelta(days=CHART_DAYS - 1))
+    first = last - timedelta(days=CHART_DAYS - 1)
     days: dict[int, list[bool]] = {}
     for moment, indexed in rows:
         if moment.date() >= first:
@@ -250,8 +250,13 @@ def _chart(repo: Repository) -> dict[str, Any]:
         title = f"{(first + timedelta(days=at)).isoformat()}: {len(day)}"
         y = round(CHART_HEIGHT - height, 1)
         bars.append(Bar(at * 10 + 1, y, round(height, 1), title, not all(day)))
-    width = max(120, (last - first).days * 10 + 10)
-    return {"bars": bars, "width": width, "first": first, "last": last, "total": len(rows)}
+    return {
+        "bars": bars,
+        "width": CHART_DAYS * 10,
+        "first": first,
+        "last": last,
+        "total": len(rows),
+    }
 
 
 def _jobs(request: HttpRequest, repo: Repository, row: Row) -> dict[str, Any]:

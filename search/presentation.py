@@ -6,10 +6,10 @@ else is markup of results made. Times: 100 files with 10 lines each cost some mi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape  # a tenth of the cost of Django's, which also takes lazy texts
 from typing import Protocol
 from zlib import crc32
 
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext

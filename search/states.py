@@ -166,8 +166,8 @@ def _preparing(
     banner = banner_of(error, alert=False)
     meaning = str(banner.meaning)
     if error.code == "INDEX_NOT_READY" and repo.last_index_duration_seconds:
-        took = {"time": seconds(repo.last_index_duration_seconds)}
-        meaning = f"{meaning} {_('Indexing takes about %(time)s here.') % took}"
+        takes = _("Indexing takes about %(time)s here.")
+        meaning += " " + takes % {"time": seconds(repo.last_index_duration_seconds)}
     actions = _ways_on(actor, query, repo) if error.code != "DEFAULT_BRANCH_NOT_OBSERVED" else ()
     tone = "warn" if job is None else ""
     return [Banner(banner.fact, meaning, tone, error.code, actions)], view  # type: ignore[arg-type]

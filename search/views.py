@@ -17,6 +17,7 @@ from repos.models import Repository
 from repos.presentation import rows_of
 from search import pickers
 from search.answer import SearchAnswer
+from search.examples import example_of
 from search.page_query import CONTEXT_CHOICES, LIVE_FROM_CHARACTERS, PageQuery, read_query
 from search.presentation import Card, outline, render_cards
 from search.requests import SearchCode
@@ -259,7 +260,7 @@ def _home(request: HttpRequest, actor: Actor, query: PageQuery) -> HttpResponse:
     seen = visible_to(actor).filter(enabled=True, deleted_at=None)
     rows = rows_of(list(seen.order_by("-observed_at", "name")[:HOME_ROWS]))
     repo = seen.filter(name=query.repo).first() if query.repo else None
-    example = PageQuery(repo=query.repo, pattern="main", fixed_strings=True)
+    example = example_of(actor, repo) if repo is not None else None
     context = {
         "section": "search",
         "home": True,
@@ -268,7 +269,8 @@ def _home(request: HttpRequest, actor: Actor, query: PageQuery) -> HttpResponse:
         "any_working": any(row.job for row in rows),
         "may_register": actor.unrestricted
         or (actor.signed_in and access().allow_user_repositories),
-        "curl": curl_command(example) if query.repo else "",
+        "example": example,
+        "curl": curl_command(example.query) if example is not None else "",
         **_form(actor, query, repo),
     }
     return render(request, "search/page.html", context)

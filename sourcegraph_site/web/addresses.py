@@ -4,16 +4,23 @@ Written by hand rather than with `reverse()`: a page of results holds a thousand
 """
 
 from collections.abc import Iterable
-from urllib.parse import quote, urlencode
+from functools import lru_cache
+from urllib.parse import quote
 
 from django.conf import settings
 
 Parameter = tuple[str, str]
 
 
+@lru_cache(maxsize=4096)
+def _quoted(value: str) -> str:
+    """A page repeats the same repository, commit and pattern hundreds of times."""
+    return quote(value, safe="/", errors="replace")
+
+
 def address(page: str, parameters: Iterable[Parameter] = (), fragment: str = "") -> str:
     """`/sourcegraph/<page>?…#…`; parameters without a value are left out."""
-    query = urlencode([(k, v) for k, v in parameters if v], quote_via=quote, safe="/")
+    query = "&".join([f"{name}={_quoted(value)}" for name, value in parameters if value])
     return settings.PREFIX + page + (f"?{query}" if query else "") + (fragment and f"#{fragment}")
 
 
