@@ -19,12 +19,6 @@ class InvalidPath(BadRequest):
     code = "INVALID_PATH"
 
 
-class InvalidPaths(BadRequest):
-    """There are more than 64 paths, or one of them is not a valid path."""
-
-    code = "INVALID_PATHS"
-
-
 class InvalidLineRange(BadRequest):
     """StartLine is at least 1 and EndLine at least StartLine."""
 

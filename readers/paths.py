@@ -2,7 +2,8 @@
 
 import re
 
-from readers.errors import InvalidPath, InvalidPaths
+from readers.errors import InvalidPath
+from sourcegraph_site.kernel.errors import InvalidPaths
 
 MAX_PATH_BYTES = 4096
 MAX_PATHS = 64

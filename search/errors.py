@@ -28,12 +28,6 @@ class GlobInvalid(BadRequest):
         self.position = position
 
 
-class PathsInvalid(BadRequest):
-    """A path of `paths` is not the name of something inside a repository."""
-
-    code = "INVALID_PATHS"
-
-
 class OutputInvalid(BadRequest):
     """The output is neither `content` nor `files`."""
 

@@ -29,9 +29,10 @@ import numpy.typing as npt
 import re2
 from re2 import _re2
 
-from search.errors import GlobInvalid, PathsInvalid
+from search.errors import GlobInvalid
 from search.glob_syntax import Rule, parse_glob
 from search.index.generation import PathTable
+from sourcegraph_site.kernel.errors import InvalidPaths
 
 MAX_GLOBS = 64
 MAX_GLOB_BYTES = 1_024
@@ -89,12 +90,12 @@ def compile_globs(globs: Sequence[str], paths: Sequence[str]) -> PathFilter:
 
     Raises:
         GlobInvalid: too many, too long, or not a glob.
-        PathsInvalid: too many, or not the name of something inside a repository.
+        InvalidPaths: too many, or not the name of something inside a repository.
     """
     if len(globs) > MAX_GLOBS:
         raise GlobInvalid(f"There are {len(globs)} globs; the most is {MAX_GLOBS}.")
     if len(paths) > MAX_PATHS:
-        raise PathsInvalid(f"There are {len(paths)} paths; the most is {MAX_PATHS}.")
+        raise InvalidPaths(f"There are {len(paths)} paths; the most is {MAX_PATHS}.")
     rules = []
     for glob in globs:
         _check_glob_text(glob)
@@ -118,13 +119,13 @@ def _prefix(path: str) -> bytes:
     """A path as it stands in a tree.
 
     Raises:
-        PathsInvalid: empty, absolute, with `.`, `..`, `.git` or empty segments, or with
+        InvalidPaths: empty, absolute, with `.`, `..`, `.git` or empty segments, or with
             characters that no addressable path has.
     """
     try:
         encoded = path.encode()
     except UnicodeEncodeError as exc:
-        raise PathsInvalid(f"The path {path!r} is not valid Unicode text.") from exc
+        raise InvalidPaths(f"The path {path!r} is not valid Unicode text.") from exc
     reason = ""
     if not path:
         reason = "is empty; leave paths out to search everything"
@@ -140,7 +141,7 @@ def _prefix(path: str) -> bytes:
         reason = "has a .git segment, which is never part of a tree"
     if reason:
         shown = path if len(path) <= 80 else path[:80] + "…"
-        raise PathsInvalid(f"The path {shown!r} {reason}.", path=shown)
+        raise InvalidPaths(f"The path {shown!r} {reason}.", path=shown)
     return encoded.removesuffix(b"/")
 
 

@@ -83,7 +83,7 @@ def prepare_search(actor: Actor, params: SearchCode) -> Prepared:
     """Check the request, then the caller's rights, then the commit, then its index.
 
     Raises:
-        PatternInvalid, GlobInvalid, PathsInvalid, OutputInvalid, InvalidLimit: the request,
+        PatternInvalid, GlobInvalid, InvalidPaths, OutputInvalid, InvalidLimit: the request,
             before anything is looked up.
         InvalidCursor: `after` belongs to another request or commit.
         …and what `readable` and `generation_of` raise.

@@ -98,6 +98,12 @@ class InvalidQueryParameters(BadRequest):
     code = "INVALID_QUERY_PARAMETERS"
 
 
+class InvalidPaths(BadRequest):
+    """A path of `paths` is not the name of something inside a repository, or there are too many."""
+
+    code = "INVALID_PATHS"
+
+
 class InvalidLimit(BadRequest):
     """A page size or another number is outside its range."""
 

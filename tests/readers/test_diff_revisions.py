@@ -3,10 +3,10 @@
 import pytest
 
 from readers.diff import MAX_PAGE_BYTES, MAX_PATCH_BYTES
-from readers.errors import InvalidPaths, UnsupportedPathEncoding
+from readers.errors import UnsupportedPathEncoding
 from readers.usecases.diff_revisions import DiffRevisions, diff_revisions
 from repos.errors import GitOutputLimit, InvalidRevision, RevisionNotEligible
-from sourcegraph_site.kernel.errors import InvalidCursor, InvalidLimit
+from sourcegraph_site.kernel.errors import InvalidCursor, InvalidLimit, InvalidPaths
 from tests.support.git_remote import Executable, Link, Submodule
 
 NULL = "0" * 40

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from search.errors import GlobInvalid, PathsInvalid
+from search.errors import GlobInvalid
 from search.globs import MAX_GLOB_BYTES, MAX_GLOBS, MAX_PATHS, compile_globs
 from search.index.generation import PathTable
 
@@ -90,7 +90,7 @@ def test_what_is_no_glob_is_quoted_and_refused(glob: str, reason: str) -> None:
     "path", ["", "/", "/a", "a//b", "./a", "a/..", "a/.git", ".GIT/x", "a\\b", "a\tb", "x" * 4_097]
 )
 def test_what_names_nothing_in_a_repository_is_refused(path: str) -> None:
-    with pytest.raises(PathsInvalid) as caught:
+    with pytest.raises(InvalidPaths) as caught:
         compile_globs([], ["ok", path])
     assert (caught.value.code, caught.value.status) == ("INVALID_PATHS", 400)
 
@@ -99,7 +99,7 @@ def test_the_number_of_globs_and_paths_is_bounded() -> None:
     compile_globs(["a"] * MAX_GLOBS, ["a"] * MAX_PATHS)
     with pytest.raises(GlobInvalid):
         compile_globs(["a"] * (MAX_GLOBS + 1), [])
-    with pytest.raises(PathsInvalid):
+    with pytest.raises(InvalidPaths):
         compile_globs([], ["a"] * (MAX_PATHS + 1))
 
 
