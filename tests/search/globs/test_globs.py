@@ -7,6 +7,7 @@ import pytest
 from search.errors import GlobInvalid
 from search.globs import MAX_GLOB_BYTES, MAX_GLOBS, MAX_PATHS, compile_globs
 from search.index.generation import PathTable
+from sourcegraph_site.kernel.errors import InvalidPaths
 
 PATHS = [
     f"{folder}{name}".encode()
