@@ -15,7 +15,10 @@ def begins(values: npt.NDArray[np.integer], step: int = 0) -> Bools:
 
 def ends(first: I64, total: int) -> I64:
     """Where runs end that begin at `first` and together are `total` long."""
-    return np.append(first[1:], total)[: len(first)]
+    stops = np.empty_like(first)
+    stops[:-1] = first[1:]
+    stops[-1:] = total
+    return stops
 
 
 def expand(first: I64, last: I64) -> I64:
@@ -27,4 +30,5 @@ def expand(first: I64, last: I64) -> I64:
     counts = last - first
     stops = np.cumsum(counts)
     total = int(stops[-1]) if len(stops) else 0
-    return np.arange(total) + np.repeat(first - stops + counts, counts)
+    numbers: I64 = np.arange(total) + np.repeat(first - stops + counts, counts)
+    return numbers

@@ -142,7 +142,8 @@ def _common(left: U32, right: U32) -> U32:
         return left
     at = np.searchsorted(right, left)
     at[at == len(right)] = 0
-    return left[right[at] == left]
+    common: U32 = left[right[at] == left]
+    return common
 
 
 def _all_rows(generation: Generation, number: int) -> Rows:

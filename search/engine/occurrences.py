@@ -182,7 +182,7 @@ def _scratch(size: int) -> U8:
 
 def _find_lowered(lowered: U8, offsets: I64, pieces: Pieces, needle: bytes, step: int) -> _Found:
     needle = bytes(byte | _CASE_BIT for byte in needle)
-    text = sz.Str(memoryview(lowered))
+    text = sz.Str(lowered.data)
     found = np.array(_positions(text.find, needle, 0, len(lowered), step), np.int64)
     piece = np.searchsorted(offsets, found, "right") - 1
     position = pieces.start[piece] + found - offsets[piece]

@@ -29,13 +29,16 @@ class Counts:
 class Counted:
     """How far the whole result has been counted, so that no page counts it again.
 
-    `until` is the last path that is counted in full, None when counting is over: at the end
-    of the result, or, when `capped`, at `MATCH_CAP` matches.
+    `until` is the last path that is counted in full, empty before the first, None when counting
+    is over: at the end of the result, or, when `capped`, at `MATCH_CAP` matches.
     """
 
     counts: Counts
     until: bytes | None
     capped: bool = False
+
+
+NOTHING_COUNTED = Counted(Counts(), until=b"")
 
 
 @dataclass(frozen=True, slots=True)

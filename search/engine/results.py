@@ -16,7 +16,7 @@ from search.engine.clock import Step
 from search.engine.counting import count
 from search.engine.languages import language_of
 from search.engine.pieces import Contents
-from search.engine.request import Counts, Position
+from search.engine.request import Counted, Counts, Position
 from search.engine.scan import Hits, join_hits
 from search.index.format import I64
 from search.index.generation import Generation
@@ -59,13 +59,14 @@ class SearchResult:
     """The answer to one request at one generation.
 
     `counts` are of the whole result, not of this page; they are lower bounds when `partial`.
-    `next` continues behind this page; None when there is nothing more that could be found.
+    `counted` says how much was found in all, and how far that is counted; `next` continues
+    behind this page; None when there is nothing more that could be found.
     `shrunk`: the page was made smaller, because it would not have fitted the caller's budget;
     `files_only`: so small that it has no lines.
     """
 
     files: tuple[FileMatch, ...]
-    counts: Counts
+    counted: Counted
     partial_reason: PartialReason | None
     truncated: bool
     next: Position | None
@@ -76,6 +77,10 @@ class SearchResult:
     nanoseconds: int
     plan: dict[str, object]
     steps: tuple[Step, ...]
+
+    @property
+    def counts(self) -> Counts:
+        return self.counted.counts
 
     @property
     def partial(self) -> bool:
@@ -200,17 +205,26 @@ class Page:
         start, end = self._line_bounds
         return start[:lines], end[:lines]
 
-    def end(self, lines: int) -> tuple[bytes, int] | None:
-        """Path and line number that the first so many lines end with, if more follow."""
+    def end(self, lines: int, start: Position | None) -> tuple[bytes, int | None] | None:
+        """Path and line number that the first so many lines end with, if more follow.
+
+        `start` is where the page begins.
+        """
         if lines >= len(self.table):
             return None
+        if not lines:
+            return (start.path, start.line) if start else (b"", None)
         path = self._path(int(self.table.row[lines - 1]))
         return path, int(self.table.number[lines - 1])
 
-    def files_end(self, files: int) -> tuple[bytes, None] | None:
-        """The path that the first so many files end with, if more follow."""
+    def files_end(self, files: int, start: Position | None) -> tuple[bytes, int | None] | None:
+        """As `end`, for files: the path that the first so many of them end with."""
         rows = self._file_rows()
-        return (self._path(int(rows[files - 1])), None) if files < len(rows) else None
+        if files >= len(rows):
+            return None
+        if not files:
+            return (start.path, start.line) if start else (b"", None)
+        return self._path(int(rows[files - 1])), None
 
     def files(self, files: int) -> tuple[FileMatch, ...]:
         """The first so many files, without lines."""
@@ -239,7 +253,8 @@ class Page:
         return self._files(row[first], [tuple(matches[begin:stop]) for begin, stop in parts])
 
     def _path(self, row: int) -> bytes:
-        return self._generation.paths[int(self._rows.path[row])]
+        path: bytes = self._generation.paths[int(self._rows.path[row])]
+        return path
 
     def _file_rows(self) -> I64:
         row = self.table.row

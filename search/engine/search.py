@@ -17,7 +17,7 @@ from search.engine.candidates import find_candidates
 from search.engine.clock import Clock
 from search.engine.counting import Tally
 from search.engine.plan import make_plan
-from search.engine.request import Counted, Counts, EngineRequest, Position
+from search.engine.request import NOTHING_COUNTED, Counted, EngineRequest, Position
 from search.engine.results import NO_LIMIT, FileMatch, Page, PageSize, SearchResult
 from search.engine.scan import Hits, Scanner
 from search.index.generation import Generation
@@ -29,8 +29,6 @@ Fits = Callable[[Sequence[FileMatch]], bool]
 # A page whose lines alone have more bytes than this is not even handed to `Fits`.
 MAX_PAGE_TEXT_BYTES = 2 << 20
 SMALL_PAGE = PageSize(files=20, lines=100, context=0)
-
-_NOTHING_COUNTED = Counted(Counts(), until=b"")
 
 
 def search(
@@ -79,7 +77,7 @@ class _Work:
         )
         self._page = Page(generation, self._rows, self._size)
         self._shrunk = self._files_only = False
-        counted = request.after.counted if request.after else _NOTHING_COUNTED
+        counted = request.after.counted if request.after else NOTHING_COUNTED
         self._until = counted.until
         self._tally = Tally(counted.counts, capped=counted.capped)
         # The rows that the page and the counting go on with.
@@ -148,7 +146,8 @@ class _Work:
     # Positions
 
     def _path(self, row: int) -> bytes:
-        return self._generation.paths[int(self._rows.path[row])]
+        path: bytes = self._generation.paths[int(self._rows.path[row])]
+        return path
 
     def _rows_up_to(self, path: bytes, *, inclusive: bool) -> int:
         """How many rows stand in front of a path, or up to and including it."""
@@ -196,7 +195,7 @@ class _Work:
                     detail.update(Files=len(files), Lines=lines)
                 if fits(files):
                     cut = self._page.fragments_cut(lines)
-                    return self._result(files, self._page.end(lines), cut)
+                    return self._result(files, self._page.end(lines, self._request.after), cut)
             self._shrunk = True
         return None
 
@@ -205,7 +204,9 @@ class _Work:
         with self._clock.step("page") as detail:
             files = self._page.files(self._size.files)
             detail.update(Files=len(files))
-        return self._result(files, self._page.files_end(self._size.files), False)
+        return self._result(
+            files, self._page.files_end(self._size.files, self._request.after), False
+        )
 
     def _result(
         self, files: tuple[FileMatch, ...], end: tuple[bytes, int | None] | None, cut: bool
@@ -213,10 +214,11 @@ class _Work:
         if end is None and self._first_page_row < self._page_row < len(self._rows):
             # The time was up. What has been looked at need not be looked at again.
             end = self._path(self._page_row - 1), None
-        after = None if end is None else Position(end[0], end[1], self._counted())
+        counted = self._counted()
+        after = None if end is None else Position(end[0], end[1], counted)
         return SearchResult(
             files=files,
-            counts=self._tally.counts,
+            counted=counted,
             partial_reason=self._partial_reason(),
             truncated=after is not None or self._files_only or cut,
             next=after,
