@@ -6,6 +6,7 @@ called by manage.py), so that every child process sees the same ones.
 
 import argparse
 import fcntl
+import hashlib
 import os
 import shutil
 import socket
@@ -102,7 +103,7 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         if not settings.REDIS_URL:
             call_command("createcachetable", verbosity=0)
-        call_command("collectstatic", interactive=False, verbosity=0)
+        collect_static(Path(settings.STATIC_ROOT))
 
     def say_address(self, seconds: float) -> None:
         from django.conf import settings
@@ -177,11 +178,27 @@ class Command(BaseCommand):
                 jobs=settings.JOB_PROCESSES, data_root=self.data_root, log_folder=folder
             )
         )
-        env = {**os.environ, "DJANGO_SETTINGS_MODULE": "sourcegraph_site.settings"}
+        env = dict(os.environ)  # manage.py has set DJANGO_SETTINGS_MODULE
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(CHECKOUT), env.get("PYTHONPATH")]))
         connection.close()  # no child inherits it
         Supervisor(children, env=env, say=self.say, look=look).run()
         self.say("Stopped.")
+
+
+def collect_static(target: Path) -> None:
+    """Collect the static files, unless none has changed since: that takes seconds."""
+    from django.contrib.staticfiles.finders import get_finders
+
+    found = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            facts = Path(storage.path(path)).stat()
+            found.update(f"{path} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+    stamp = target / ".collected"
+    if stamp.exists() and stamp.read_text() == found.hexdigest():
+        return
+    call_command("collectstatic", interactive=False, verbosity=0)
+    stamp.write_text(found.hexdigest())
 
 
 def lock_instance(data_root: Path) -> IO[str]:
