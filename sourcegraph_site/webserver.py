@@ -33,3 +33,10 @@ proc_name = "sourcegraph-web"
 def post_fork(server: Any, worker: Any) -> None:
     """A web process never outlives its server."""
     die_with(server.pid)()
+
+
+def post_worker_init(worker: Any) -> None:
+    """The application is loaded: what only MCP needs follows, beside the first requests."""
+    from sourcegraph_site.mcp.warm import warm_up
+
+    warm_up()
