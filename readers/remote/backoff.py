@@ -24,7 +24,12 @@ def check(storage_key: str) -> None:
 
 
 def failed(storage_key: str, error: AppError) -> AppError:
-    """Note a failure; returns the error with the time until which nothing is asked."""
+    """Note a failure; returns the error with the time until which nothing is asked.
+
+    A full disk of ours is no failure of the remote, and is not noted.
+    """
+    if error.code not in _ERRORS:
+        return error
     path = folder("backoff") / storage_key
     note = read_json(path)
     failures = (note["failures"] if note else 0) + 1

@@ -16,6 +16,7 @@ from readers.errors import RefsCatalogPreparing, RemoteUnavailable
 from readers.remote import backoff
 from readers.remote.catalog_file import Catalog, read_header, write
 from readers.remote.catalog_refresh import gather
+from readers.remote.conversation import as_remote
 from readers.remote.lookup import RefFound
 from readers.remote.shared import NoPlace, folder, place
 from repos.gitstore.layout import repository_path
@@ -39,10 +40,8 @@ def load(storage_key: str) -> Catalog | None:
     path = folder("catalogs") / storage_key
     try:
         found = Catalog(path)
-        used = os.stat(path)
-        if time.time() - used.st_atime > _TOUCH_SECONDS:
-            # When it was last used; file systems are often mounted without noting that.
-            os.utime(path, (time.time(), used.st_mtime))
+        if time.time() - path.stat().st_mtime > _TOUCH_SECONDS:
+            os.utime(path)  # when it was last used; its age stands in its header
     except (OSError, ValueError):
         return None
     return found
@@ -91,10 +90,10 @@ def current(storage_key: str, url: str, deadline: Deadline) -> Catalog:
         if catalog is not None:
             return catalog
         if running.done.is_set():
+            backoff.check(storage_key)  # the failure, as an error of this request's own
             if running.error is not None:
-                raise running.error
-            # Another process does it; or it was full, and we try again.
-            backoff.check(storage_key)
+                raise running.error.with_traceback(None)
+            # Another process does it, or all places were taken: ask again.
             time.sleep(_AGAIN_SECONDS)
             running = _refresh_behind(storage_key, url)
     raise RefsCatalogPreparing(
@@ -171,7 +170,7 @@ def refresh(storage_key: str, url: str) -> None:
         try:
             header, rows = gather(url, Deadline.after(REFRESH_SECONDS))
         except AppError as error:
-            raise backoff.failed(storage_key, error) from error
+            raise backoff.failed(storage_key, as_remote(error)) from error
         backoff.succeeded(storage_key)
         path = folder("catalogs") / storage_key
         write(path, header, rows)
@@ -180,9 +179,9 @@ def refresh(storage_key: str, url: str) -> None:
 
 def _drop_least_used(newest: Path) -> None:
     """Keep the catalogs of living repositories, within a million refs in all."""
-    rows = sorted(_stored(newest.parent), reverse=True)
+    rows = list(_stored(newest.parent))
     total = 0
-    for _, count, path in rows:
+    for _, count, path in sorted(rows, key=lambda row: (row[2] == newest, row[0]), reverse=True):
         total += count
         gone = not repository_path(path.name).is_dir()
         if path != newest and (total > MAX_REFS_IN_ALL or gone):
@@ -199,6 +198,6 @@ def _stored(catalogs: Path) -> Iterator[tuple[float, int, Path]]:
             try:
                 with path.open("rb") as file:
                     header, _ = read_header(file.read(1 << 16))
-                yield path.stat().st_atime, header.count, path
+                yield path.stat().st_mtime, header.count, path
             except ValueError:
                 path.unlink()

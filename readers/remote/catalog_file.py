@@ -11,8 +11,9 @@ renamed; readers map it, so one that is replaced meanwhile stays readable to the
 
 import json
 import mmap
+import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,13 +83,22 @@ def write(path: Path, header: Header, rows: Sequence[Row]) -> None:
         parts.append(b"\0" * (-size % 8))
         parts.append(columns[name].astype(dtype).tobytes())
         size += len(parts[-2]) + len(parts[-1])
-    for name in TEXTS:
-        texts = [_line(_text(row, name)) for row in rows]
+    for texts in _texts(rows):
+        lines = [text.replace("\n", " ").encode("utf-8", "replace") + b"\n" for text in texts]
         offsets = np.zeros(len(rows) + 1, np.dtype("<u4"))
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
-        parts += [b"\0" * (-size % 8), offsets.tobytes(), b"".join(texts)]
+        np.cumsum([len(line) for line in lines], out=offsets[1:])
+        parts += [b"\0" * (-size % 8), offsets.tobytes(), b"".join(lines)]
         size += sum(map(len, parts[-3:]))
     replace(path, b"".join(parts))
+
+
+def _texts(rows: Sequence[Row]) -> Iterator[list[str]]:
+    """In the order of TEXTS."""
+    authors = [row.described.author for row in rows]
+    titles = [row.described.title for row in rows]
+    yield from ([row.ref for row in rows], authors, titles)
+    for texts in ([row.name for row in rows], authors, titles):
+        yield [text.lower() for text in texts]
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, npt.NDArray[Any]]:
@@ -121,20 +131,6 @@ def _columns(rows: Sequence[Row]) -> dict[str, npt.NDArray[Any]]:
 
 def _seconds(time: datetime | None) -> int:
     return NO_TIME if time is None else int(time.timestamp())
-
-
-def _text(row: Row, name: str) -> str:
-    value = {
-        "ref": row.ref,
-        "author": row.described.author,
-        "title": row.described.title,
-        "name": row.name,
-    }[name.removesuffix("_lower")]
-    return value.lower() if name.endswith("_lower") else value
-
-
-def _line(text: str) -> bytes:
-    return text.replace("\n", " ").encode("utf-8", "replace") + b"\n"
 
 
 class Catalog:
@@ -184,14 +180,12 @@ class Catalog:
         offsets, at = self._texts[f"{field}_lower"]
         found = np.zeros(len(self), np.bool_)
         wanted = part.lower().encode("utf-8", "replace")
-        if b"\n" in wanted:
-            return found
-        end = at + int(offsets[-1])
-        position = self._map.find(wanted, at, end)
-        while 0 <= position < end:
-            row = int(np.searchsorted(offsets, position - at, side="right")) - 1
-            found[row] = True
-            position = self._map.find(wanted, at + int(offsets[row + 1]), end)
+        if b"\n" not in wanted:
+            # To the line's end, so that each row is met once.
+            pattern = re.compile(re.escape(wanted) + rb"[^\n]*")
+            hits = pattern.finditer(self._map, at, at + int(offsets[-1]))
+            starts = np.fromiter((hit.start() - at for hit in hits), np.uint32)
+            found[np.searchsorted(offsets, starts, side="right") - 1] = True
         return found
 
     def text(self, name: str, row: int) -> str:

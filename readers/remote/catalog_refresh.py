@@ -1,5 +1,6 @@
 """One refresh of a catalog: list, then download the tips' commits and tags, then describe."""
 
+import contextlib
 import time
 
 from readers.errors import RemoteUnavailable
@@ -7,7 +8,7 @@ from readers.objects import Objects
 from readers.remote.catalog_file import HEADS, TAGS, Header, Row
 from readers.remote.conversation import (
     FilterUnsupported,
-    RefMissing,
+    Incomplete,
     download,
     list_refs,
     route_of,
@@ -68,13 +69,19 @@ def parse_listing(out: bytes, most: int) -> tuple[list[tuple[str, str]], bool]:
 
 
 def _described(route: Route, rows: list[Row], deadline: Deadline) -> tuple[str, list[Row]]:
+    """The rows with what the downloaded objects say, or why there are none.
+
+    A branch that moved between listing and download stays unverified until the next refresh.
+    """
+    refspecs = [f"+{HEADS}*:{HEADS}*", f"+{TAGS}*:{TAGS}*"]
+    oids = [row.described.object for row in rows]
     try:
         with scratch(CATALOG_BYTES) as into:
-            download(route, into, [f"{HEADS}*", f"{TAGS}*"], deadline, needs_filter=True)
-            found = describe(
-                Objects(into.git_dir, deadline), [row.described.object for row in rows]
-            )
-    except (FilterUnsupported, RefMissing):
+            # A tag that points straight to a tree has nothing that could be described.
+            with contextlib.suppress(Incomplete):
+                download(route, into, refspecs, deadline, needs_filter=True, objects_only=True)
+            found = describe(Objects(into.git_dir, deadline), oids)
+    except FilterUnsupported:
         return "filter_unsupported", rows
     except ScratchExceeded:
         return "size_limit", rows

@@ -2,9 +2,14 @@
 
 from collections.abc import Sequence
 
-from readers.errors import RemoteAccessDenied, RemoteUnavailable
+from readers.errors import GitObjectNotHydrated, RemoteAccessDenied, RemoteUnavailable
 from readers.remote.scratch import Scratch, ScratchFull
-from repos.errors import GitAccessDenied, GitAuthFailed, GitRepositoryUnavailable
+from repos.errors import (
+    GitAccessDenied,
+    GitAuthFailed,
+    GitOperationFailed,
+    GitRepositoryUnavailable,
+)
 from repos.gitstore.diagnose import diagnose
 from repos.gitstore.process import GitCall, GitFailed, GitOutputTooLarge, GitTimedOut, run_git
 from repos.gitstore.remote_url import Route, check_remote, route_to
@@ -18,7 +23,6 @@ FETCH = (
     "fetch",
     "--quiet",
     "--depth=1",
-    "--filter=tree:0",
     "--no-tags",
     "--no-write-fetch-head",
     "--no-recurse-submodules",
@@ -28,6 +32,10 @@ FETCH = (
 
 class RefMissing(Exception):
     """The remote has no ref of this name."""
+
+
+class Incomplete(Exception):
+    """A ref points straight to a tree, which was left out; all else has been downloaded."""
 
 
 class FilterUnsupported(Exception):
@@ -68,14 +76,18 @@ def download(
     refspecs: Sequence[str],
     deadline: Deadline,
     *,
+    trees: int = 0,
     needs_filter: bool = False,
+    objects_only: bool = False,
 ) -> None:
-    """Fetch the tips of some refs without trees and without history.
+    """Fetch the tips of some refs without history, and with `trees` levels of trees.
 
-    With `needs_filter`, a remote that would send trees is not listened to any further.
+    With `needs_filter`, a remote that would send all trees is not listened to any further.
+    With `objects_only` no ref is written: 200,000 of them would be as many files.
 
     Raises:
         RefMissing: a ref that is named in full is not there.
+        Incomplete: a ref points to a tree that was left out.
         FilterUnsupported: only with `needs_filter`.
         ScratchExceeded: the budget of `into` is used up.
         RemoteUnavailable, RemoteAccessDenied, InsufficientStorage.
@@ -88,8 +100,10 @@ def download(
         on_line=_stop_without_filter if needs_filter else None,
         each_second=into.check,
     )
+    options = (f"--filter=tree:{trees}", *(("--dry-run",) if objects_only else ()))
+    args = (*FETCH, *options, "--end-of-options", route.url, *refspecs)
     try:
-        run_git(into.git_dir, *FETCH, "--end-of-options", route.url, *refspecs, call=call)
+        run_git(into.git_dir, *args, call=call)
         into.check()
     except ScratchFull as exc:
         raise RemoteUnavailable(
@@ -98,11 +112,15 @@ def download(
     except GitFailed as exc:
         if "couldn't find remote ref" in exc.stderr:
             raise RefMissing from exc
+        if "did not send all necessary objects" in exc.stderr:
+            raise Incomplete from exc
         if needs_filter and "dumb http transport does not support" in exc.stderr:
             raise FilterUnsupported from exc
         raise as_remote(diagnose(exc)) from exc
     except GitTimedOut as exc:
         raise as_remote(diagnose(exc)) from exc
+    finally:
+        into.settle()
 
 
 def _stop_without_filter(line: str) -> None:
@@ -114,6 +132,8 @@ def as_remote(error: AppError) -> AppError:
     """A failure as `resolve` and `refs` report it: never a GIT_* code."""
     if isinstance(error, InsufficientStorage | RemoteUnavailable | RemoteAccessDenied):
         return error
+    if isinstance(error, GitObjectNotHydrated | GitOperationFailed):
+        return RemoteUnavailable("The remote's objects could not be verified.")
     if isinstance(error, _DENIED):
         return RemoteAccessDenied("This server's credential cannot read the remote.")
     return RemoteUnavailable("The remote cannot be asked now.", retry_after=RETRY_SECONDS)

@@ -10,15 +10,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from readers.errors import RemoteAccessDenied, RemoteUnavailable
+from readers.errors import RemoteUnavailable
 from readers.objects import Objects
 from readers.remote import backoff
-from readers.remote.conversation import RETRY_SECONDS, RefMissing, download, route_of
+from readers.remote.conversation import (
+    RETRY_SECONDS,
+    Incomplete,
+    RefMissing,
+    as_remote,
+    download,
+    route_of,
+)
 from readers.remote.describe import Described, describe
 from readers.remote.scratch import LOOKUP_BYTES, ScratchExceeded, scratch
 from readers.remote.shared import NoPlace, folder, place, read_json, write_json
 from repos.gitstore.mirror import local_git
 from sourcegraph_site.kernel.deadline import Deadline
+from sourcegraph_site.kernel.errors import AppError
 
 REMEMBER_SECONDS = 30.0
 MAX_ANSWERS = 10_000
@@ -78,8 +86,8 @@ def _ask_in_turn(
         backoff.check(storage_key)  # another may have failed while we waited
         try:
             found = _ask(url, refs, deadline)
-        except (RemoteUnavailable, RemoteAccessDenied) as error:
-            raise backoff.failed(storage_key, error) from error
+        except AppError as error:
+            raise backoff.failed(storage_key, as_remote(error)) from error
         backoff.succeeded(storage_key)
         return found
 
@@ -90,8 +98,12 @@ def _ask(url: str, refs: Sequence[str], deadline: Deadline) -> list[RefFound]:
         with scratch(LOOKUP_BYTES) as into:
             names = {}
             for number, ref in enumerate(refs):
+                refspec = [f"+{ref}:refs/look/{number}"]
                 try:
-                    download(route, into, [f"+{ref}:refs/look/{number}"], deadline)
+                    try:
+                        download(route, into, refspec, deadline)
+                    except Incomplete:
+                        download(route, into, refspec, deadline, trees=1)
                 except RefMissing:
                     continue
                 names[ref] = f"refs/look/{number}"

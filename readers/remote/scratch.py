@@ -22,6 +22,7 @@ CATALOG_BYTES = 256 << 20
 TOTAL_BYTES = 4 << 30
 _INIT_SECONDS = 30.0
 _LOCK = ".lock"
+_PLAIN_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
 class ScratchExceeded(Exception):
@@ -51,6 +52,13 @@ class Scratch:
             raise ScratchExceeded
         if size_of(scratch_root()) > TOTAL_BYTES:
             raise ScratchFull
+
+    def settle(self) -> None:
+        """Make it a plain repository after a download: what is missing is then just missing.
+
+        A fetch with a filter notes the remote as one that would supply it, and Git would ask.
+        """
+        (self.git_dir / "config").write_text(_PLAIN_CONFIG)
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Repositories that readers can read: a real mirror on the disk and its rows, without a sync."""
 
 import json
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,8 +80,9 @@ def actor() -> Actor:
 
 
 @pytest.fixture(autouse=True)
-def cold_caches():
+def cold_caches(settings):
     """Each test reads from Git, and leaves no child behind."""
+    shutil.rmtree(Path(settings.DATA_ROOT) / "lookups", ignore_errors=True)
     blobs._blobs.clear()
     trees._trees.clear()
     trees._roots.clear()
