@@ -9,10 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from search.render import answer_body
-from search.requests import SearchCode
+from search.requests import SearchCode, SearchEverywhere
 from search.usecases.search_code import prepare_search, run_search, search_code
+from search.usecases.search_everywhere import search_everywhere
 from sourcegraph_site.api.pinned import CACHE_CONTROL, matches
-from sourcegraph_site.api.views import QueryView
+from sourcegraph_site.api.views import QueryView, json_body
+from sourcegraph_site.kernel.inputs import parse
 
 
 class SearchView(QueryView):
@@ -22,6 +24,9 @@ class SearchView(QueryView):
     use_case = staticmethod(search_code)
 
     def post(self, request: Request) -> Response | HttpResponseBase:  # type: ignore[override]
+        if "repo" not in self.query:
+            params = parse(SearchEverywhere, json_body(request), casing="pascal")
+            return Response(answer_body(search_everywhere(self.actor, params)))
         prepared = prepare_search(self.actor, cast(SearchCode, self.read_input(request)))
         headers = {}
         if prepared.pinned:

@@ -5,6 +5,7 @@ from typing import Any
 
 from search.answer import FileMatch, LineFragment, LineMatch, SearchAnswer
 from search.engine import results as engine
+from search.engine.many import RepositoryFiles
 from sourcegraph_site.kernel.wire import dumps, to_wire
 
 BUDGET_BYTES = 2 << 20
@@ -50,9 +51,20 @@ def _line(line: engine.LineMatch) -> LineMatch:
 def fits(files: Sequence[engine.FileMatch]) -> bool:
     """Does this page keep the reply within its budget of 2 MiB (decision 15)?"""
     room = BUDGET_BYTES - _ENVELOPE_BYTES
-    if _at_most(files) <= room:
-        return True
-    return len(dumps(_files_wire(file_matches(files)))) <= room
+    return _size(files, room) <= room
+
+
+def _size(files: Sequence[engine.FileMatch], room: int) -> int:
+    """Bytes of JSON; an upper bound where that is enough to know that it fits."""
+    bound = _at_most(files)
+    return bound if bound <= room else len(dumps(_files_wire(file_matches(files))))
+
+
+def everything_fits(pages: Sequence[RepositoryFiles]) -> bool:
+    """The same for a page of several repositories; each file also names its own."""
+    room = BUDGET_BYTES - _ENVELOPE_BYTES
+    names = sum(len(page.files) * (_LINE_BYTES + len(page.name)) for page in pages)
+    return sum(_size(page.files, room) for page in pages) + names <= room
 
 
 def _at_most(files: Sequence[engine.FileMatch]) -> int:

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.conf import settings
 
@@ -13,6 +14,7 @@ from repos import readiness
 from repos.gitstore.layout import index_path, mirror_path
 from repos.models import Repository
 from repos.revisions import Resolved
+from search.engine.signature import signature_of
 from search.errors import IndexCorrupt, IndexNotReady, ScopeNotReady
 from search.index.combine import combine
 from search.index.format import CorruptIndex
@@ -24,10 +26,12 @@ from sourcegraph_site.jobs import queue
 log = logging.getLogger(__name__)
 
 OPEN_STORES = 256
+KEPT_SIGNATURES = 1000  # of 32 KiB each
 REPAIR = "search.repair"
 
 _mutex = threading.Lock()
 _stores: OrderedDict[str, IndexStore] = OrderedDict()
+_known: OrderedDict[tuple[str, str], "Known"] = OrderedDict()
 
 
 def index_options() -> IndexOptions:
@@ -84,6 +88,33 @@ def generation_of(repo: Repository, at: Resolved, paths: Sequence[str] = ()) -> 
         raise damaged(repo, at.commit, str(exc)) from exc
     except GenerationMissing as exc:
         raise damaged(repo, at.commit, "its segments are gone") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a search over many repositories remembers of one commit that it has opened."""
+
+    signature: bytes
+    indexed_documents: int
+    skipped: dict[str, int]
+
+
+def known(repo: Repository, at: Resolved) -> Known | None:
+    """What is remembered of this commit in this process; it spares opening its index."""
+    with _mutex:
+        return _known.get((repo.storage_key, at.commit))
+
+
+def remember(repo: Repository, generation: Generation) -> None:
+    """Keep the signature of a generation, unless it is about to be rebuilt differently."""
+    key = (repo.storage_key, generation.commit)
+    if repo.monorepo or key in _known or generation.options != index_options().digest:
+        return
+    fact = Known(signature_of(generation), len(generation.paths), dict(generation.skipped))
+    with _mutex:
+        _known[key] = fact
+        while len(_known) > KEPT_SIGNATURES:
+            _known.popitem(last=False)
 
 
 def groups_for(repo: Repository, paths: Sequence[str]) -> list[str]:

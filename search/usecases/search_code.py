@@ -1,7 +1,7 @@
 """Search one repository at exactly one commit."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -148,7 +148,7 @@ def run_search(prepared: Prepared) -> SearchAnswer:
             **page_meta(found, pack(params, commit, found.next)),
             commit=commit,
             repository=prepared.repo.name,
-            coverage=coverage_of(prepared.repo, found, params),
+            coverage=coverage_of(prepared.repo, params, found.indexed_documents, found.skipped),
         ),
     )
 
@@ -188,11 +188,14 @@ def page_meta(found: EngineResult, cursor: str | None) -> dict[str, Any]:
     }
 
 
-def coverage_of(repo: Repository, found: EngineResult, params: SearchFields) -> Coverage:
-    skipped = {reason: count for reason, count in found.skipped.items() if count}
+def coverage_of(
+    repo: Repository, params: SearchFields, documents: int, left_out: Mapping[str, int]
+) -> Coverage:
+    """What was searched of a repository, and how many files were left out for which reason."""
+    skipped = {reason: count for reason, count in left_out.items() if count}
     return Coverage(
         profile=PROFILE,
-        indexed_documents=found.indexed_documents,
+        indexed_documents=documents,
         complete_repository=False,
         index_mode=repo.index_mode,
         paths=list(params.paths),
