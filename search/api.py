@@ -3,11 +3,13 @@
 import hashlib
 from typing import cast
 
+from django.conf import settings
 from django.http import HttpResponseBase, HttpResponseNotModified
 from django.urls import path
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from search.answers import AnswerCache
 from search.render import answer_body
 from search.requests import SearchCode, SearchEverywhere
 from search.usecases.search_code import prepare_search, run_search, search_code
@@ -15,6 +17,8 @@ from search.usecases.search_everywhere import search_everywhere
 from sourcegraph_site.api.pinned import CACHE_CONTROL, matches
 from sourcegraph_site.api.views import QueryView, json_body
 from sourcegraph_site.kernel.inputs import parse
+
+_answers = AnswerCache(settings.ANSWER_CACHE_BYTES)
 
 
 class SearchView(QueryView):
@@ -28,18 +32,23 @@ class SearchView(QueryView):
             params = parse(SearchEverywhere, json_body(request), casing="pascal")
             return Response(answer_body(search_everywhere(self.actor, params)))
         prepared = prepare_search(self.actor, cast(SearchCode, self.read_input(request)))
+        key = prepared.cache_key
         headers = {}
         if prepared.pinned:
             # Durations differ from run to run, so the tag names the question, not the bytes.
-            key = repr(prepared.cache_key).encode()
-            headers = {
-                "ETag": f'W/"{hashlib.sha256(key).hexdigest()[:32]}"',
-                "Cache-Control": CACHE_CONTROL,
-            }
+            tag = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
+            headers = {"ETag": f'W/"{tag}"', "Cache-Control": CACHE_CONTROL}
             if matches(request.headers.get("If-None-Match", ""), headers["ETag"]):
                 return HttpResponseNotModified(headers=headers)
-        answer = run_search(prepared)
-        return Response(answer_body(answer), headers={} if answer.meta.partial else headers)
+        body = _answers.get(key)
+        if body is None:
+            answer = run_search(prepared)
+            body = answer_body(answer)
+            if answer.meta.partial:
+                headers = {}
+            elif not prepared.params.explain:
+                _answers.put(key, body)
+        return Response(body, headers=headers)
 
 
 routes = [path("api/search", SearchView.as_view())]
