@@ -260,6 +260,15 @@ def test_a_remote_without_filters_gives_names_only(far, remote, refs):
     assert found.source == "remote"
 
 
+def test_a_local_remote_answers_without_trees_whatever_its_own_settings(make_shelf, git_remote):
+    source = git_remote("acme/local")
+    commit = source.commit({"big": os.urandom(300_000)}, branch="topic", message="Topic")
+    shelf = make_shelf("acme/local", remote_url=source.path.as_uri())
+    page = list_refs(SYSTEM, ListRefs(repo=shelf.name))
+    assert page.catalog.state == "ready"
+    assert [(row.commit, row.title) for row in page.refs] == [(commit, "Topic")]
+
+
 def test_too_many_refs_are_cut_and_too_large_a_download_is_dropped(far, remote, refs, monkeypatch):
     for number in range(5):
         remote.commit({"a": str(number)}, branch=f"b{number}")
