@@ -2,6 +2,11 @@
 import { $, $$, fill, on, toast } from './dom.js';
 
 const form = $('#ask');
+
+// A request that a newer one replaces is no error: htmx would say so on the console.
+htmx.logger = (_element, name, detail) => {
+  if (['htmx:afterRequest', 'htmx:sendAbort'].includes(name)) delete detail.error;
+};
 const started = new WeakMap();
 
 const typed = (event) => event && event.type !== 'submit';
