@@ -7,7 +7,7 @@ of its documents and blocks. `writer.py` joins the parts.
 
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,11 +128,12 @@ class Extractor:
             os.lseek(self._content, HEADER.size, os.SEEK_SET)
         self._newlines = _create(newlines_path(staging, number))
 
-    def run(self, source: Iterator[Texts]) -> Part:
-        """Take all texts of the source."""
+    def run(self, source: Iterator[Texts], tick: Callable[[], None]) -> Part:
+        """Take all texts of the source; call `tick` now and then."""
         self.kernel.reset(self.memory.arena)
         try:
             for texts in source:
+                tick()
                 for start in range(0, len(texts.oids), _MAX_BATCH):
                     self._take(texts, start, min(start + _MAX_BATCH, len(texts.oids)))
             self._end_chunk()

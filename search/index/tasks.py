@@ -1,6 +1,7 @@
 """What a worker process, or a small build in its own process, can be asked to do."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +13,28 @@ from search.index.segment import Segment
 from search.index.sources import git_blobs, segment_documents
 
 
+def no_tick() -> None:
+    """For work that nobody watches."""
+
+
 class Tasks:
     """Answers requests (workers.py) one after the other; keeps the kernel between them."""
 
     def __init__(self) -> None:
         self._extractor: Extractor | None = None
 
-    def run(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do one request; the answer names the file of a part, or is empty."""
+    def run(self, request: dict[str, Any], tick: Callable[[], None]) -> dict[str, Any]:
+        """Do one request; the answer names the file of a part, or is empty.
+
+        Calls `tick` every 8 MB of text; an error that it raises ends the work.
+        """
         if request["op"] == "extract":
-            return self._extract(request)
+            return self._extract(request, tick)
         if request["op"] == "join":
             return self._join(request)
         raise ValueError(f"unknown request {request['op']!r}")
 
-    def _extract(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _extract(self, request: dict[str, Any], tick: Callable[[], None]) -> dict[str, Any]:
         staging, number = Path(request["staging"]), request["number"]
         keys = key_range(number, request["parts"])
         extractor = Extractor(staging, number, keys, request["max_blob_bytes"])
@@ -39,7 +47,7 @@ class Tasks:
             segments = [Segment(Path(path)) for path in request["segments"]]
             source = segment_documents(extractor, segments, np.load(request["documents"]))
         path = staging / f"part.{number}"
-        save_part(extractor.run(source), path)
+        save_part(extractor.run(source, tick), path)
         return {"part": str(path)}
 
     def _join(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -112,25 +112,25 @@ class Workers:
     def __len__(self) -> int:
         return len(self._processes)
 
-    def ask(
-        self, requests: Sequence[dict[str, Any]], tick: Callable[[], None]
-    ) -> list[dict[str, Any]]:
-        """Let each worker answer one request, all at the same time.
-
-        Calls `tick` about twice a second meanwhile; an error that it raises ends the work.
-
-        Raises:
-            OSError: a worker met one, for instance a full disk.
-            WorkerFailed: anything else.
-        """
-        asked = list(zip(self._processes, requests, strict=False))
-        for process, request in asked:
+    def send(self, requests: Sequence[dict[str, Any]]) -> None:
+        """Give each worker one request. Raises WorkerFailed."""
+        for process, request in zip(self._processes, requests, strict=True):
             try:
                 _stdin(process).write(json.dumps(request).encode() + b"\n")
                 _stdin(process).flush()
             except BrokenPipeError as exc:
                 raise WorkerFailed("a worker has ended") from exc
-        return [_answer(process, tick) for process, _ in asked]
+
+    def answers(self, tick: Callable[[], None]) -> list[dict[str, Any]]:
+        """Wait for the answers to what was sent.
+
+        Calls `tick` about twice a second meanwhile; an error that it raises ends the wait.
+
+        Raises:
+            OSError: a worker met one, for instance a full disk.
+            WorkerFailed: anything else.
+        """
+        return [_answer(process, tick) for process in self._processes]
 
 
 def _stdin(process: "subprocess.Popen[bytes]") -> IO[bytes]:
@@ -183,14 +183,14 @@ def main() -> None:
     """The program of a worker process."""
     _die_with(int(sys.argv[1]))
     # Here and not above: Git's callers need neither, and the import takes 0.2 s.
-    from search.index.tasks import Tasks
+    from search.index.tasks import Tasks, no_tick
 
     answers = sys.stdout.buffer
     tasks = Tasks()
     for line in sys.stdin.buffer:
         request = json.loads(line)
         try:
-            answer = tasks.run(request)
+            answer = tasks.run(request, no_tick)
         except OSError as exc:
             answer = {"errno": exc.errno or 5, "file": exc.filename}
         except Exception as exc:

@@ -214,13 +214,13 @@ def test_workers_end_when_their_builder_is_killed(repository, make_store):
             started = builder.Workers
 
             class Reporting(started):  # type: ignore[misc, valid-type]
-                def ask(self, requests, tick):
+                def send(self, requests):
                     pids = [process.pid for process in self._processes]
                     os.write(writing, " ".join(map(str, pids)).encode())
-                    return super().ask(requests, tick)
+                    super().send(requests)
 
             builder.Workers = Reporting  # type: ignore[misc]
-            make_store(workers=2).index_commit(commit)
+            make_store(workers=3).index_commit(commit)
         finally:
             os._exit(0)
     os.close(writing)
