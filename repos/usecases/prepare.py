@@ -61,10 +61,10 @@ def prepare(actor: Actor, params: Prepare, *, idempotency_key: str = "") -> Prep
     digest = idempotency.digest_of(params.model_dump())
     operation = f"{OPERATION}:{repo.pk}"
     with transaction.atomic():
+        repo = Repository.objects.select_for_update().get(pk=repo.pk)
         receipt = idempotency.replayed(actor, operation, idempotency_key, digest)
         if receipt is not None:
             return Prepared(_records(receipt.answer["jobs"]), replayed=True)
-        repo = Repository.objects.select_for_update().get(pk=repo.pk)
         check_serving(repo)
         jobs = _sync(actor, repo) if params.kind == "sync" else _index(actor, repo, params)
         ids = [job.pk for job in jobs]

@@ -94,7 +94,14 @@ def register_repository(
         before = idempotency.replayed(actor, OPERATION, idempotency_key, digest)
         if before is not None:
             return record_of(actor, before.repository)
-        repo = _create(actor, checked)
+        try:
+            repo = _create(actor, checked)
+        except RepositoryExists:
+            # The same request at the same time may have been faster by a moment.
+            before = idempotency.replayed(actor, OPERATION, idempotency_key, digest)
+            if before is None:
+                raise
+            return record_of(actor, before.repository)
         if actor.kind is ActorKind.SESSION and actor.user_id is not None:
             RepositoryManager.objects.create(repository=repo, user_id=actor.user_id)
         work.queue_sync(repo, source=Job.Source.MANUAL, actor=actor.label)

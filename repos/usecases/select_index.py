@@ -143,11 +143,11 @@ def request_index(
     digest = idempotency.digest_of(params.model_dump())
     operation = f"{OPERATION}:{repo.pk}"
     with transaction.atomic():
+        repo = Repository.objects.select_for_update().get(pk=repo.pk)
         receipt = idempotency.replayed(actor, operation, idempotency_key, digest)
         if receipt is not None:
             jobs = Job.objects.in_bulk(receipt.answer["jobs"])
             return IndexRequested([job_record(job) for job in jobs.values()])
-        repo = Repository.objects.select_for_update().get(pk=repo.pk)
         target = _target(repo, params)
         groups = _missing(repo, target)
         if repo.revision != revision or params.preview != _digest(repo, params, groups):

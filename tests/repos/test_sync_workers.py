@@ -9,9 +9,11 @@ from django.db import connection
 from repos import work
 from repos.models import Repository
 from repos.usecases.cancel_job import CancelJob, cancel_job
+from repos.usecases.register_repository import RegisterRepository, register_repository
 from sourcegraph_site.jobs.models import Job
 from sourcegraph_site.jobs.run import run_next
 from sourcegraph_site.kernel.actor import OPERATOR
+from sourcegraph_site.kernel.inputs import parse
 from tests.support.http_remote import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,3 +68,21 @@ def test_workers_on_many_repositories_do_each_sync_once(http_remote, register):
     assert set(syncs.values_list("state", "attempt")) == {("succeeded", 1)}
     assert syncs.count() == len(names)
     assert set(Repository.objects.values_list("state", flat=True)) == {"ready"}
+
+
+def test_one_registration_sent_twice_at_once_is_one(git_remote):
+    url = git_remote().url
+    answers = []
+
+    def register_once() -> None:
+        fields = {"name": "acme/widgets", "url": url, "policy": {"default_branch": True}}
+        params = parse(RegisterRepository, fields)
+        answers.append(
+            register_repository(OPERATOR, params, idempotency_key="the-same-key").jobs[0].job_id
+        )
+
+    for thread in in_threads(4, register_once):
+        thread.join()
+
+    assert len(answers) == 4
+    assert set(answers) == {Job.objects.get().job_id}
