@@ -122,7 +122,7 @@ def _span(text: str, css: str) -> str:
 
 def _class_of(token: object) -> str:
     while token is not None:
-        css = STANDARD_TYPES.get(token, "")  # type: ignore[call-overload]
+        css = STANDARD_TYPES.get(token, "")
         if css:
             return css if css in _COLOURED else ""
         token = getattr(token, "parent", None)

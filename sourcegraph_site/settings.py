@@ -175,7 +175,7 @@ STATIC_ROOT = Path(env_text("SOURCEGRAPH_STATIC_ROOT", str(DATA_ROOT / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "sourcegraph_site.web.storage.StaticStorage"},
 }
 
 # --- Languages ---------------------------------------------------------------------------

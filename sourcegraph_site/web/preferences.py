@@ -40,7 +40,7 @@ def remember(response: HttpResponse, cookie: str, value: str) -> None:
 
 def back(request: HttpRequest) -> str:
     """The page of ours that the person came from; else the search page."""
-    came_from = urlsplit(request.META.get("HTTP_REFERER", ""))
+    came_from = urlsplit(str(request.META.get("HTTP_REFERER", "")))
     if came_from.netloc != request.get_host() or not came_from.path.startswith(settings.PREFIX):
         return settings.PREFIX
     return came_from.path + (f"?{came_from.query}" if came_from.query else "")
