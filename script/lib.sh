@@ -35,8 +35,9 @@ install() {
     now=$(.venv/bin/python -V && cat requirements.txt "$1")
     if [ "$now" != "$(cat "$stamp" 2>/dev/null)" ]; then
         echo "Installing the Python packages of $1 into .venv; this once, about a minute…"
+        # Compiled when first imported: most of what comes along never is.
         .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-            --no-warn-script-location -r "$1" || fail "pip could not install $1; see above."
+            --no-warn-script-location --no-compile -r "$1" || fail "pip could not install $1; see above."
         printf '%s' "$now" >"$stamp"
     fi
     exec 9<&-
