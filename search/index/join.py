@@ -1,11 +1,13 @@
 """Joins the postings of several runs into one section."""
 
+import errno
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from search.index.extract import Run, columns_path
 from search.index.format import I64, U32
@@ -67,13 +69,27 @@ def join_ranges(
                 data, offset = data[written:], offset + written
     finally:
         os.close(handle)
+        for each in inputs:
+            each.close()
 
 
 class _RunFile:
     def __init__(self, path: Path) -> None:
         self.codes, self.sizes, self.counts = np.load(columns_path(path))
         self.offsets = np.concatenate(([0], np.cumsum(self.sizes, dtype=np.int64)))
-        self.postings = np.memmap(path, np.uint8, "r")
+        self._handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+    def read(self, first: int, end: int, target: npt.NDArray[np.uint8]) -> None:
+        """Read the postings of the entries [first, end)."""
+        left, offset = target.data, int(self.offsets[first])
+        while left:
+            size = os.preadv(self._handle, [left], offset)
+            if not size:
+                raise OSError(errno.EIO, "a run is shorter than its columns say")
+            left, offset = left[size:], offset + size
 
 
 def _join_range(
@@ -93,11 +109,11 @@ def _join_range(
         columns = [at + 4 * count * i for i in range(3)]
         for address, column in zip(columns, (run.codes, run.sizes, run.counts), strict=True):
             kernel.view(address, count, np.uint32)[:] = column[first:end]
-        postings = run.postings[run.offsets[first] : run.offsets[end]]
+        length = int(run.offsets[end] - run.offsets[first])
         at += 12 * count
-        kernel.view(at, len(postings))[:] = postings
+        run.read(first, end, kernel.view(at, length))
         rows.append((*columns, at, count, 0))
-        at += len(postings) + 3 & ~3
+        at += length + 3 & ~3
     result = at + 12 * entries
     rows.append((at, at + 4 * entries, at + 8 * entries, result, 0, 0))
     table = kernel.view(scratch, 6 * len(rows), np.uint32)

@@ -226,14 +226,20 @@ class IndexStore(IndexDirectory):
             return report
 
     def index_commits(
-        self, commits: Sequence[str], *, progress: Progress | None = None
+        self,
+        commits: Sequence[str],
+        *,
+        scope: Sequence[bytes] = (),
+        progress: Progress | None = None,
     ) -> BuildReport:
         """Index what no segment has of many commits, so that each can be opened.
+
+        With `scope`, so that each can be opened for this scope.
 
         Raises as `index_commit` does.
         """
         with self.writing():
-            paths = dict(list_blobs(self.git_dir, commits))
+            paths = dict(list_blobs(self.git_dir, commits, scope))
             unknown = self._unknown(list(paths))
             oversize: set[bytes] = set()
             override = self.override()

@@ -49,8 +49,12 @@ def list_tree(git_dir: Path, commit: str, scope: Sequence[bytes] = ()) -> TreeLi
     )
 
 
-def list_blobs(git_dir: Path, commits: Sequence[str]) -> list[tuple[bytes, bytes]]:
+def list_blobs(
+    git_dir: Path, commits: Sequence[str], scope: Sequence[bytes] = ()
+) -> list[tuple[bytes, bytes]]:
     """Every object below the trees of these commits, once: object id and a path of it.
+
+    With `scope`, only what lies at or below these paths; a commit may lack some of them.
 
     Trees are among them. Git walks each tree once however many commits share it, so a
     thousand commits cost little more than one.
@@ -58,13 +62,15 @@ def list_blobs(git_dir: Path, commits: Sequence[str]) -> list[tuple[bytes, bytes
     Raises:
         GitFailed: one of the commits is missing.
     """
+    ends = [b":%s\n" % path for path in scope] or [b"\n"]
     listing = git_output(
         git_dir,
         "rev-list",
         "--objects",
         "--no-walk=unsorted",
+        *(["--ignore-missing"] if scope else []),
         "--stdin",
-        stdin="".join(f"{commit}\n" for commit in commits).encode(),
+        stdin=b"".join(commit.encode() + end for commit in commits for end in ends),
     )
     rows = (row.partition(b" ") for row in listing.splitlines())
     # Commits and root trees have no path.

@@ -1,9 +1,8 @@
 """Makes one segment file of the parts that the builders left in a staging folder."""
 
-import mmap
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from search.index.format import (
     I64,
     MAGIC,
     MAX_CONTENT_BYTES,
+    PAGE_BYTES,
     Section,
     SegmentMeta,
     SkipReason,
@@ -25,6 +25,8 @@ from search.index.format import (
     page_checksums,
 )
 from search.index.join import plan_dictionary, plan_ranges
+
+_PIECE_BYTES = 1024 * PAGE_BYTES
 
 # (runs in order of their keys, ranges, file to write to)
 Joiner = Callable[[Sequence[Run], Sequence[tuple[int, int, int]], Path], None]
@@ -104,16 +106,11 @@ class _Writer:
     def add_page_checksums(self, name: str) -> None:
         """Append the checksums of the pages of a section that has been written."""
         section = next(s for s in self._sections if s.name == name)
-        if not section.length:
-            self.add(f"{name}.pages", b"")
-            return
-        with (
-            mmap.mmap(self._handle, self.end, access=mmap.ACCESS_READ) as mapped,
-            memoryview(mapped) as data,
-            data[section.offset : section.offset + section.length] as view,
-        ):
-            checksums = page_checksums(view)
-        self.add(f"{name}.pages", checksums)
+        checksums = [
+            page_checksums(memoryview(os.pread(self._handle, size, section.offset + at)))
+            for at, size in _pieces(section.length)
+        ]
+        self.add(f"{name}.pages", np.concatenate([np.zeros(0, "<u4"), *checksums]).astype("<u4"))
 
     def finish(self) -> None:
         """Write the section table and the header."""
@@ -122,6 +119,12 @@ class _Writer:
         os.pwrite(self._handle, table, offset)
         os.ftruncate(self._handle, offset + len(table))
         os.pwrite(self._handle, HEADER.pack(MAGIC, FORMAT), 0)
+
+
+def _pieces(length: int) -> Iterator[tuple[int, int]]:
+    """Offset and size of pieces of a few MB each, of whole pages but for the last."""
+    for at in range(0, length, _PIECE_BYTES):
+        yield at, min(_PIECE_BYTES, length - at)
 
 
 def _write_content(writer: _Writer, parts: Sequence[Part], staging: Path) -> None:
