@@ -63,18 +63,40 @@ def mark_indexed(
     return True
 
 
-def mark_all_indexed(repository_id: int, commits: Sequence[str], *, shards: int) -> int:
-    """Record that search answers at these commits; those no longer kept are passed over.
+def mark_all_indexed(
+    repo: Repository,
+    commits: Sequence[str],
+    *,
+    group: str = "",
+    shards: int,
+    finished_at: datetime,
+) -> None:
+    """Record that search answers at these commits (of this path group).
 
-    Their number of files is not known yet and stays 0 until one of them is first searched.
+    Commits that are no longer kept are passed over. Their number of files is not known yet
+    and stays 0 until one of them is first searched.
     """
-    marked = 0
     for start in range(0, len(commits), 500):
-        some = commits[start : start + 500]
-        marked += Version.objects.filter(repository_id=repository_id, commit__in=some).update(
-            indexed=True, shards=shards
+        found = Version.objects.filter(repository=repo, commit__in=commits[start : start + 500])
+        if not group:
+            found.update(indexed=True, shards=shards)
+            continue
+        versions = list(found.select_related("repository"))
+        GroupVersion.objects.bulk_create(
+            [
+                GroupVersion(version=version, group=group, shards=shards, indexed_at=finished_at)
+                for version in versions
+            ],
+            ignore_conflicts=True,
         )
-    return marked
+        for version in versions:
+            _project(version)
+
+
+def mark_none_indexed(repository_id: int) -> None:
+    """Nothing of this repository can be searched until it is indexed again."""
+    GroupVersion.objects.filter(version__repository_id=repository_id).delete()
+    Version.objects.filter(repository_id=repository_id, indexed=True).update(indexed=False)
 
 
 def mark_unindexed(repository_id: int, commit: str, *, group: str = "") -> None:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from repos.models import Version
+from readers.errors import PathNotRegistered
+from repos.models import GroupVersion, Version
 from repos.revisions import resolve_commit
 from repos.work import queue_sync
-from search.errors import IndexCorrupt, IndexNotReady
+from search.errors import IndexCorrupt, IndexNotReady, ScopeNotReady
 from search.serving import forget, generation_of, store_of
 from search.usecases.index_commits import HISTORY
 from sourcegraph_site.jobs.models import Job
@@ -104,3 +105,51 @@ def test_a_head_that_failed_three_times_is_left_alone(make_repository, settings)
     Job.objects.filter(kind="search.index").update(commit=head)
     queue_sync(repo)
     assert "search.index" not in [job.kind for job in run_pending_jobs()]
+
+
+GROUPS = [{"name": "api", "paths": ["api"]}, {"name": "web", "paths": ["web/app"]}]
+MONOREPO = {
+    "api/a.txt": "needle api\n",
+    "web/app/b.txt": "needle web\n",
+    "web/other.txt": "needle elsewhere\n",
+    "top.txt": "needle top\n",
+}
+
+
+@pytest.fixture
+def monorepo(make_repository):
+    return make_repository(files=MONOREPO, index_mode="monorepo", path_groups=GROUPS, run=False)
+
+
+def test_a_monorepo_indexes_its_groups_and_nothing_else(monorepo):
+    repo, remote = monorepo
+    first = remote.tip("main")
+    remote.commit({"api/a.txt": "needle api again\n"})
+    run_pending_jobs()
+    repo.refresh_from_db()
+    assert paths(repo) == [b"api/a.txt", b"web/app/b.txt"]
+    at = resolve_commit(repo, None)
+    assert list(generation_of(repo, at, ["web"]).paths) == [b"web/app/b.txt"]
+    assert list(generation_of(repo, at, ["api/a.txt"]).paths) == [b"api/a.txt"]
+    assert paths(repo, first) == [b"api/a.txt", b"web/app/b.txt"]
+    with pytest.raises(PathNotRegistered):
+        generation_of(repo, at, ["top.txt"])
+
+
+def test_a_group_that_lacks_a_commit_says_which_way_it_is_not_ready(monorepo):
+    repo, _ = monorepo
+    run_pending_jobs(limit=1)  # the sync alone
+    repo.refresh_from_db()
+    at = resolve_commit(repo, None)
+    with pytest.raises(ScopeNotReady):
+        generation_of(repo, at, ["api"])
+    run_pending_jobs()
+    repo.refresh_from_db()
+    GroupVersion.objects.filter(group="api", version__commit=at.commit).delete()
+    old = Version.objects.create(
+        repository=repo, commit="1" * 40, committer_time=at.version.committer_time
+    )
+    GroupVersion.objects.create(version=old, group="api", indexed_at=at.version.committer_time)
+    with pytest.raises(IndexNotReady):
+        generation_of(repo, resolve_commit(repo, None), ["api"])
+    assert list(generation_of(repo, at, ["web/app"]).paths) == [b"web/app/b.txt"]
