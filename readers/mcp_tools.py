@@ -7,6 +7,7 @@ from readers.text import MAX_LINES
 from readers.usecases.blame_file import BlameFile, blame_file
 from readers.usecases.diff_revisions import Change, DiffRevisions, diff_revisions
 from readers.usecases.find_files import FindFiles, find_files
+from readers.usecases.list_refs import ListRefs, list_refs
 from readers.usecases.list_tree import ListTree, TreeRow, list_tree
 from readers.usecases.log_commits import LogCommits, log_commits
 from readers.usecases.path_status import PathStatus, path_status
@@ -44,6 +45,35 @@ class ResolveInput(Input):
 def resolve(caller: Caller, params: ResolveInput) -> str:
     asked = ResolveRevision(repo=params.repo, revision=params.revision)
     return compact(to_wire(resolve_revision(caller.actor, asked)))
+
+
+class RefsInput(Input):
+    repo: str = Field(min_length=1, description=REPO)
+    kind: Literal["branch", "tag", "all"] = Field("branch", description="What to list.")
+    query: str | None = Field(None, description="Part of the name, whatever its case.")
+    author: str | None = Field(None, description="Part of the author's or tagger's name.")
+    title: str | None = Field(None, description="Part of the commit title or tag message.")
+    since: str | None = Field(None, description="RFC 3339 time or YYYY-MM-DD, included.")
+    until: str | None = Field(None, description="RFC 3339 time or YYYY-MM-DD, included.")
+    sort: Literal["created", "name"] | None = Field(
+        None, description="created: newest first, the default."
+    )
+    first: int = Field(30, ge=1, le=100, description="Page size.")
+    after: str | None = Field(None, description="next_cursor of the page before.")
+
+
+@tool(
+    title="List branches and tags",
+    description=(
+        "Find a branch or tag of the remote by name, author, title or date. To use one that is"
+        " not monitored, resolve it to a SHA."
+    ),
+    input=RefsInput,
+    read_only=True,
+)
+def refs(caller: Caller, params: RefsInput) -> str:
+    wanted = {name: value for name, value in dict(params).items() if value is not None}
+    return compact(to_wire(list_refs(caller.actor, ListRefs(**wanted))))
 
 
 class ReadInput(Input):

@@ -9,7 +9,7 @@ from tests.support.mcp import META, STATELESS, Rpc
 HANDSHAKE = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 INIT = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 ALWAYS = ["availability", "blame", "diff", "find", "list", "log", "read", "read_many"]
-ALWAYS += ["repositories", "resolve", "search"]
+ALWAYS += ["refs", "repositories", "resolve", "search"]
 
 
 def error_of(response):
