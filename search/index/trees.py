@@ -10,6 +10,7 @@ from search.index.workers import git_output
 MAX_PATH_BYTES = 4_096
 
 _CONTROL_OR_BACKSLASH = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+_BAD_ASCII = bytes([*range(0x20), 0x7F, ord("\\")])
 _BAD_SEGMENT = re.compile(r"(?:^|/)(?:\.{0,2})(?:/|$)")
 
 
@@ -91,18 +92,26 @@ def is_supported_path(path: bytes) -> bool:
 
 
 def _supported(paths: list[bytes]) -> list[bool] | None:
-    """`is_supported_path` of each; None if all are, which one look at all of them tells."""
-    try:
-        together = b"|".join(paths).decode()
-    except UnicodeDecodeError:
-        return [is_supported_path(path) for path in paths]
-    if (
-        not _CONTROL_OR_BACKSLASH.search(together)
-        and not re.search(r"(?:^|[/|])\.{0,2}(?:[/|]|$)", together)
+    """`is_supported_path` of each; None if all are, which one look at all of them tells.
+
+    Plain searches for bytes: an expression takes ten times as long, half the time that a
+    generation takes to open.
+    """
+    together = b"/" + b"/".join(paths) + b"/"
+    good = (
+        not any(odd in together for odd in (b"//", b"/./", b"/../"))
+        and len(together.translate(None, _BAD_ASCII)) == len(together)
         and max(map(len, paths), default=0) <= MAX_PATH_BYTES
-    ):
-        return None
-    return [is_supported_path(path) for path in paths]
+        and (together.isascii() or _is_clean_utf8(together))
+    )
+    return None if good or not paths else [is_supported_path(path) for path in paths]
+
+
+def _is_clean_utf8(text: bytes) -> bool:
+    try:
+        return not _CONTROL_OR_BACKSLASH.search(text.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 def _in_scope(path: bytes, scope: Sequence[bytes]) -> bool:
