@@ -27,6 +27,7 @@ from sourcegraph_site.accounts.policy import access
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.errors import AppError
 from sourcegraph_site.kernel.wire import dumps
+from sourcegraph_site.mcp.snippets import clients
 from sourcegraph_site.templatetags.site import lines_in_files, number
 from sourcegraph_site.web.addresses import origin_of
 from sourcegraph_site.web.banners import Text
@@ -270,7 +271,7 @@ def _home(request: HttpRequest, actor: Actor, query: PageQuery) -> HttpResponse:
         "may_register": actor.unrestricted
         or (actor.signed_in and access().allow_user_repositories),
         "example": example,
-        "curl": curl_command(example.query) if example is not None else "",
+        "agent": clients()[0],
         **_form(actor, query, repo),
     }
     return render(request, "search/page.html", context)

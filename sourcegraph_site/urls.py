@@ -16,7 +16,7 @@ from sourcegraph_site.api.reference import ReferenceView
 from sourcegraph_site.api.urls import api_routes
 from sourcegraph_site.mcp.urls import urlpatterns as mcp_routes
 from sourcegraph_site.web.health import healthz, readyz
-from sourcegraph_site.web.pages import keys
+from sourcegraph_site.web.pages import connect, keys
 from sourcegraph_site.web.preferences import preferences
 
 
@@ -45,6 +45,7 @@ site = [
     path("v1/docs", ReferenceView.as_view(url_name="schema"), name="api_docs"),
     path("preferences", preferences, name="preferences"),
     path("keys", keys, name="keys"),
+    path("connect", connect, name="connect"),
     path("login", LoginView.as_view(), name="login"),
     path("first-administrator", first_administrator, name="first_administrator"),
     path("accounts/", include("allauth.account.urls")),

@@ -64,8 +64,13 @@ def seconds(value: float | None) -> str:
 
 @register.filter
 def until(value: datetime | None) -> str:
-    """How long from now, as `seconds`; 0 s once it is past."""
-    return "–" if value is None else seconds(round(max(0.0, seconds_until(value))))
+    """How long from now, in whole seconds at most; "now" once it is past."""
+    if value is None:
+        return "–"
+    left = round(seconds_until(value))
+    if left <= 0:
+        return _("now")
+    return f"{left} s" if left < 90 else seconds(left)
 
 
 def seconds_until(value: datetime) -> float:

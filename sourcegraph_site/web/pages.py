@@ -16,6 +16,7 @@ from sourcegraph_site.accounts.policy import public_read
 from sourcegraph_site.api import limits
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.errors import AppError, AuthenticationRequired
+from sourcegraph_site.mcp.snippets import clients, mcp_url
 from sourcegraph_site.web.banners import banner_of
 from sourcegraph_site.web.errors import error_response
 
@@ -91,7 +92,7 @@ KEY_MAP = (
     (("c",), _("Copy the citation of the selected lines")),
     (("l",), _("Go to a line")),
     (("w",), _("Wrap long lines")),
-    (("g r", "g s"), _("Go to the repositories, to the search")),
+    (("g r", "g s", "g c"), _("Go to the repositories, to the search, to Connect")),
     (("Shift+Enter",), _("On a line number: extend the selection; a click with Shift does too")),
     (("?",), _("This list")),
 )
@@ -101,3 +102,10 @@ KEY_MAP = (
 def keys(request: HttpRequest) -> HttpResponse:
     """All keys; the script also shows this page's list as a dialog."""
     return render(request, "keys.html", {"key_map": KEY_MAP})
+
+
+@require_safe
+def connect(request: HttpRequest) -> HttpResponse:
+    """What to paste into which client; the address's hash chooses the client."""
+    context = {"section": "connect", "clients": clients(), "mcp_url": mcp_url()}
+    return render(request, "connect.html", context)

@@ -64,7 +64,7 @@ const keys = {
   l: () => $('.goto input')?.focus(),
   w: wrap,
 };
-const places = { r: '.nav a[href$="/repos"]', s: '.brand' };
+const places = { r: '.nav a[href$="/repos"]', s: '.brand', c: '.nav a[href$="/connect"]' };
 let leading = 0; // when `g` was pressed
 
 const escape = (event) => {

@@ -319,6 +319,7 @@ def pages_of(head: str) -> list[str]:
         "repo?repo=acme/tools&tab=jobs",
         "login",
         "keys",
+        "connect",
     ]
 
 

@@ -10,7 +10,7 @@ from django.conf import settings
 ROOT = Path(settings.BASE_DIR)
 CATALOG = ROOT / "sourcegraph_site/locale/zh_Hans/LC_MESSAGES/django.po"
 # Names, and the sentence that the sign-in page says in both languages at once.
-FREE = {"Source Graph", "Aa", "curl", "Esc", "Alt+C", "Alt+R"}
+FREE = {"Source Graph", "Aa", "MCP", "llms.txt", "Esc", "Alt+C", "Alt+R"}
 FREE |= {"*.c, builtin/**", "po/, *_test.go"}  # examples of globs
 BILINGUAL = "account/login.html"
 

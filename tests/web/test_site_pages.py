@@ -19,7 +19,7 @@ POLICY = {
     "base-uri 'none'",
     "frame-ancestors 'none'",
 }
-PAGES = ["", "repos", "login", "keys", "nothing", "first-administrator"]
+PAGES = ["", "repos", "login", "keys", "connect", "nothing", "first-administrator"]
 
 
 @pytest.mark.parametrize("path", PAGES)
