@@ -124,9 +124,9 @@ def _lines(segment: Segment, blocks: I64, newline: I64) -> Lines:
     end = segment.block_start[blocks + 1].astype(np.int64)
     closed = newline < segment.block_newline[blocks + 1]
     end = np.where(closed, _newline_position(segment, blocks, newline), end)
-    start = np.where(
-        newline > first, start + segment.newlines.take(newline - 1, mode="clip") + 1, start
-    )
+    if len(segment.newlines):
+        previous = start + segment.newlines.take(newline - 1, mode="clip")
+        start = np.where(newline > first, previous + 1, start)
     number = newline - _first_newline(segment, documents) + 1
     return Lines(documents, number, start, end)
 

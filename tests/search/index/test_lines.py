@@ -79,3 +79,12 @@ def test_a_line_by_its_number_is_that_of_a_split(segment):
         spans = zip(lines.start.tolist(), lines.end.tolist(), strict=True)
         found = [bytes(segment.content[start:end]) for start, end in spans]
         assert found == text.split(b"\n")[:count]
+
+
+def test_a_segment_without_a_newline_has_lines_all_the_same(indexed):
+    (segment,) = indexed({"a": b"one line", "b": b"z" * 5_000}).segments
+    positions = np.arange(len(segment.content))
+    assert as_rows(lines_at(segment, positions)) == [naive(segment, p) for p in positions.tolist()]
+    lines = line_spans(segment, np.array([0, 1]), np.array([1, 1]))
+    assert sorted((lines.end - lines.start).tolist()) == [8, 5_000]
+    assert line_counts(segment, np.array([0, 1])).tolist() == [1, 1]
