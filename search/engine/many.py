@@ -127,6 +127,7 @@ class _Run:
         self._counting: tuple[str, bytes] | None = None
         if counted.until is not None:
             self._counting = (self._after.counting, counted.until)
+        self._counting_stopped = False
         self._lines, self._files = request.max_lines, request.max_files
         self._pages: list[RepositoryFiles] = []
         self._outcomes: list[Outcome] = []
@@ -152,8 +153,8 @@ class _Run:
         self._reason = PartialReason.DEADLINE
         if page and any(outcome.result for outcome in self._outcomes):
             self._next = (name, *self._start(name))
-        if count and self._counting is not None and self._counting[0] < name:
-            self._counting = (name, b"")
+        if count and not self._counting_stopped:
+            self._counting, self._counting_stopped = (name, b""), True
 
     def _start(self, name: str) -> tuple[bytes, int | None]:
         if name == self._after.name:
@@ -187,7 +188,7 @@ class _Run:
             if self._capped:
                 self._counting = None
             elif result.counted.until is not None:
-                self._counting = (name, result.counted.until)
+                self._counting, self._counting_stopped = (name, result.counted.until), True
         if result.partial_reason is not None and self._reason in (None, PartialReason.MATCH_CAP):
             self._reason = result.partial_reason
         if not page:
@@ -206,7 +207,7 @@ class _Run:
         """The answer, after all repositories have been visited."""
         counting, until = "", None
         # Without a deadline the counting has come to the end of everything, or to the cap.
-        if self._counting is not None and self._reason is PartialReason.DEADLINE:
+        if self._counting is not None and self._counting_stopped:
             counting, until = self._counting
         counted = Counted(self._counts, until, self._capped)
         last = None

@@ -5,7 +5,7 @@ alike is sorted out afterwards, by looking at the bytes themselves.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,10 @@ _FOLDS_TO_ASCII = {b"k": b"\xe2\x84\xaa", b"s": b"\xc5\xbf"}
 _WORD = np.zeros(256, np.bool_)
 _WORD[list(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")] = True
 _BEYOND_ASCII = 0x80
+
+# With more occurrences in a text than this, the expression may as well look at all of it.
+_BYTES_PER_POSITION = 64
+_FEW = 1_024
 
 _threads = threading.local()
 
@@ -55,7 +59,7 @@ def find_shape(contents: Contents, pieces: Pieces, shape: Shape) -> Occurrences:
     symbols = shape.folded and not shape.text.isalpha()
     # An occurrence that turns out to be none must not hide one that overlaps with it.
     step = 1 if bounded or symbols else len(shape.text)
-    found, others = _find(contents, pieces, shape, step)
+    found, others = _find(contents, pieces, shape, step, MAX_BATCH_SPANS)
     spans = _spans(pieces, found, len(shape.text))
     if not (bounded or symbols):
         return Occurrences(spans, others)
@@ -75,11 +79,22 @@ def find_shape(contents: Contents, pieces: Pieces, shape: Shape) -> Occurrences:
     return Occurrences(_without_overlaps(spans.select(keep & ~doubt)), doubtful)
 
 
-def find_positions(contents: Contents, pieces: Pieces, shape: Shape) -> Spans:
-    """Positions on all lines that can hold the shape's text, perhaps on some others too."""
-    # In any case, a false occurrence may lie across a newline and hide one behind it.
-    found, others = _find(contents, pieces, shape, 1 if shape.folded else len(shape.text))
-    return join_spans(_spans(pieces, found, 0), others)
+def find_positions(contents: Contents, pieces: Pieces, shapes: Sequence[Shape]) -> Spans | None:
+    """Positions on all lines that can hold one of the texts, perhaps on some others too.
+
+    None if there are so many that looking for them does not pay.
+    """
+    room = int((pieces.end - pieces.start).sum()) // _BYTES_PER_POSITION + _FEW
+    parts = []
+    for shape in shapes:
+        # In any case, a false occurrence may lie across a newline and hide one behind it.
+        step = 1 if shape.folded else len(shape.text)
+        found, others = _find(contents, pieces, shape, step, room)
+        room -= len(found.position) + len(others)
+        if found.full or room <= 0:
+            return None
+        parts += [_spans(pieces, found, 0), others]
+    return join_spans(*parts)
 
 
 def join_spans(*parts: Spans) -> Spans:
@@ -109,22 +124,24 @@ def _spans(pieces: Pieces, found: _Found, length: int) -> Spans:
     return spans.ending_at(last + 1, cut=True) if first == last else spans.ending_at(last)
 
 
-def _find(contents: Contents, pieces: Pieces, shape: Shape, step: int) -> tuple[_Found, Spans]:
-    """Occurrences, and positions of what may fold to a letter of the text."""
+def _find(
+    contents: Contents, pieces: Pieces, shape: Shape, step: int, room: int
+) -> tuple[_Found, Spans]:
+    """Occurrences, about `room` at most, and positions of what may fold to a letter of the text."""
     if not shape.folded:
-        return _find_exact(contents, pieces, shape.text, step), NO_SPANS
+        return _find_exact(contents, pieces, shape.text, step, room), NO_SPANS
     lowered, offsets = _lowered(contents, pieces)
     needle = bytes(byte | _CASE_BIT for byte in shape.text)
-    found = _find_lowered(lowered, offsets, pieces, needle, step)
+    found = _find_lowered(lowered, offsets, pieces, needle, step, room)
     others = [
-        _spans(pieces, _find_lowered(lowered, offsets, pieces, other, len(other)), 0)
+        _spans(pieces, _find_lowered(lowered, offsets, pieces, other, len(other), room), 0)
         for letter, other in _FOLDS_TO_ASCII.items()
         if letter in shape.text
     ]
     return found, join_spans(*others)
 
 
-def _find_exact(contents: Contents, pieces: Pieces, needle: bytes, step: int) -> _Found:
+def _find_exact(contents: Contents, pieces: Pieces, needle: bytes, step: int, room: int) -> _Found:
     finders = [sz.Str(segment.content).find for segment in contents.segments]
     if len(finders) == 1:
         finds = finders * len(pieces)
@@ -134,20 +151,20 @@ def _find_exact(contents: Contents, pieces: Pieces, needle: bytes, step: int) ->
     marks: list[int] = []
     append, mark = found.append, marks.append
     for find, start, stop in zip(finds, pieces.start.tolist(), pieces.end.tolist(), strict=True):
-        if stop - start > MAX_BATCH_SPANS:
-            found += _positions(find, needle, start, stop, step)
+        if stop - start > room:
+            found += _positions(find, needle, start, stop, step, room)
         else:
             at = find(needle, start, stop)
             while at >= 0:
                 append(at)
                 at = find(needle, at + step, stop)
         mark(len(found))
-        if len(found) > MAX_BATCH_SPANS:
+        if len(found) > room:
             break
     counts = np.array(marks, np.int64)
     counts[1:] -= counts[:-1].copy()
     piece = np.repeat(np.arange(len(counts)), counts)
-    full = len(found) > MAX_BATCH_SPANS
+    full = len(found) > room
     return _Found(piece, np.array(found, np.int64), len(marks), full)
 
 
@@ -180,23 +197,30 @@ def _scratch(size: int) -> U8:
     return memory[:size]
 
 
-def _find_lowered(lowered: U8, offsets: I64, pieces: Pieces, needle: bytes, step: int) -> _Found:
+def _find_lowered(
+    lowered: U8, offsets: I64, pieces: Pieces, needle: bytes, step: int, room: int
+) -> _Found:
     needle = bytes(byte | _CASE_BIT for byte in needle)
     text = sz.Str(lowered.data)
-    found = np.array(_positions(text.find, needle, 0, len(lowered), step), np.int64)
+    found = np.array(_positions(text.find, needle, 0, len(lowered), step, room), np.int64)
     piece = np.searchsorted(offsets, found, "right") - 1
     position = pieces.start[piece] + found - offsets[piece]
-    full = len(found) > MAX_BATCH_SPANS
+    full = len(found) > room
     return _Found(piece, position, int(piece[-1]) + 1 if full else len(pieces), full)
 
 
 def _positions(
-    find: Callable[[bytes, int, int], int], needle: bytes, start: int, stop: int, step: int
+    find: Callable[[bytes, int, int], int],
+    needle: bytes,
+    start: int,
+    stop: int,
+    step: int,
+    room: int,
 ) -> list[int]:
-    """Positions of a text, as many as one batch may have and one more."""
+    """Positions of a text, at most `room` and one more."""
     found: list[int] = []
     at = find(needle, start, stop)
-    while at >= 0 and len(found) <= MAX_BATCH_SPANS:
+    while at >= 0 and len(found) <= room:
         found.append(at)
         at = find(needle, at + step, stop)
     return found

@@ -130,14 +130,11 @@ class Scanner:
 
     def _lines(self, ranges: Pieces) -> Spans:
         """The expression's matches on the lines that hold one of the plan's texts."""
-        parts = [find_positions(self._contents, ranges, shape) for shape in self._plan.shapes]
-        found = join_spans(*parts)
+        found = find_positions(self._contents, ranges, self._plan.shapes)
+        if found is None:
+            return self._expression(ranges)
         lines, numbers = self._contents.lines(found.row, found.segment, found.start)
-        spans = self._expression(lines, numbers)
-        if found.rows_done is None:
-            return spans
-        done = min(found.rows_done, found.rows_done if spans.rows_done is None else spans.rows_done)
-        return spans.ending_at(done, cut=found.cut or spans.cut)
+        return self._expression(lines, numbers)
 
     def _expression(self, pieces: Pieces, numbers: I64 | None = None) -> Spans:
         """The pattern's matches in these pieces; `numbers` are the numbers of lines."""
