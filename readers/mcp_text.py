@@ -76,7 +76,7 @@ def _notes(text: FileText) -> list[str]:
     if text.has_more is None:
         notes.append("Whether more lines follow is unknown: the scan limit was reached.")
     elif text.has_more:
-        notes.append("More lines follow; continue at NextStartLine.")
+        notes.append("More lines follow.")
     return notes
 
 

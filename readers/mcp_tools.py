@@ -223,7 +223,10 @@ class FindInput(Input):
     read_only=True,
 )
 def find(caller: Caller, params: FindInput) -> str:
-    return compact(to_wire(find_files(caller.actor, FindFiles(**dict(params)))))
+    page = to_wire(find_files(caller.actor, FindFiles(**dict(params))))
+    for file in page["files"]:
+        del file["blob_oid"]  # no tool takes one, and it would be half of the answer
+    return compact(page)
 
 
 class DiffInput(Input):

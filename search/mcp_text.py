@@ -106,9 +106,7 @@ def _section(file: FileMatch, max_lines: int) -> str:
     lines = ["", f"File: {quoted(file.file_name)}"]
     matches = file.line_matches or []
     if len(matches) > max_lines:
-        lines.append(
-            f"DisplayedLines: {max_lines} of {len(matches)} on this page; LinesTruncated: true."
-        )
+        lines.append(f"DisplayedLines: {max_lines} of {len(matches)}; LinesTruncated: true.")
     return "\n".join(lines + _rows(matches[:max_lines])) + "\n"
 
 

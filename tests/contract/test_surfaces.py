@@ -72,8 +72,10 @@ def as_pascal(value: Any) -> Any:
 )
 def test_the_additions_answer_alike(rest, cli, rpc, remote, route, body, tool, arguments, words):
     shown = rest(f"/v1/repo/{route}", body).json()
-    assert as_pascal(rpc.data(tool, repo=REPO, **arguments)) == shown
     assert cli(*words).data == shown
+    for file in shown.get("Files", []):
+        del file["BlobOID"]  # left out over MCP: no tool takes one
+    assert as_pascal(rpc.data(tool, repo=REPO, **arguments)) == shown
 
 
 def test_resolve_and_refs_answer_alike(rest, cli, rpc, remote):

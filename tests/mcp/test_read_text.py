@@ -112,7 +112,7 @@ def test_read_many_gives_a_block_for_each_item_in_order(rpc, commit):
     assert blocks[0] == (
         f'Repository: "{REPO}"\nItem 1; RequestedLines: 2-2\n{NOTICE}\nPath: "a.py"\n'
         f'Commit: "{commit}"\nLines: 2-2\nTruncated: false; HasMore: true; NextStartLine: 3\n'
-        "More lines follow; continue at NextStartLine.\n2: two\n"
+        "More lines follow.\n2: two\n"
     )
     assert blocks[1] == (
         f'Repository: "{REPO}"\nItem 2; RequestedLines: 1-500\n'

@@ -57,7 +57,7 @@ def test_paths_only_says_so(rpc, commit):
 
 def test_lines_of_a_file_over_the_wish_are_counted(rpc, commit):
     text = search(rpc, "needle")
-    assert "DisplayedLines: 10 of 100 on this page; LinesTruncated: true." in text
+    assert "DisplayedLines: 10 of 100; LinesTruncated: true." in text
     assert "\n19: needle 10\n" in text
     assert "needle 11" not in text
     assert "needle 99" in search(rpc, "needle", max_lines_per_file=100)
