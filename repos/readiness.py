@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Sum
 
 from repos.models import GroupVersion, IndexHistory, Repository, Version
@@ -99,6 +100,7 @@ def mark_none_indexed(repository_id: int) -> None:
     Version.objects.filter(repository_id=repository_id, indexed=True).update(indexed=False)
 
 
+@transaction.atomic
 def mark_unindexed(repository_id: int, commit: str, *, group: str = "") -> None:
     """The index of this commit (of this group) is gone or damaged."""
     version = (
