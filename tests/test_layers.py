@@ -23,7 +23,7 @@ MAY_IMPORT = {
 }
 # The surfaces' plumbing knows actors, errors and inputs, and no app; an app's translators may
 # import it, its models, domain and use cases may not.
-PLUMBING = {f"{SITE}.api", f"{SITE}.mcp", f"{SITE}.web", f"{SITE}.cli"}
+PLUMBING = {f"{SITE}.api", f"{SITE}.mcp", f"{SITE}.web", f"{SITE}.cli", f"{SITE}.templatetags"}
 TRANSLATORS = {
     "api.py",
     "mcp_tools.py",
@@ -33,8 +33,15 @@ TRANSLATORS = {
     "admin.py",
     "urls.py",
     "forms.py",
-    "presentation.py",
     "templatetags",
+    # What pages show, made from what use cases answer.
+    "presentation.py",
+    "page_data.py",
+    "examples.py",
+    "code_page.py",
+    "page_query.py",
+    "pickers.py",
+    "states.py",
     "management",
 }
 # Stores that only use cases and the domain may open.
