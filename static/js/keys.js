@@ -65,7 +65,7 @@ const keys = {
   w: wrap,
 };
 const places = { r: '.nav a[href$="/repos"]', s: '.brand', c: '.nav a[href$="/connect"]' };
-let leading = 0; // when `g` was pressed
+let leading = -Infinity; // when `g` was pressed
 
 const escape = (event) => {
   const menu = openMenu();
@@ -97,5 +97,5 @@ on('keydown', (event) => {
     event.preventDefault();
     keys[event.key]();
   }
-  leading = event.key === 'g' ? event.timeStamp : 0;
+  leading = event.key === 'g' ? event.timeStamp : -Infinity;
 });

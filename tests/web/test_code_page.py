@@ -95,7 +95,7 @@ def test_each_line_is_a_row_that_its_number_names(read):
     page = response.content.decode()
     assert 'id="L4"' in page and 'aria-label="Line 4"' in page
     assert '<span class="kn">package</span>' in page
-    assert "Go · 5 lines · 51 B" in text_of(response)
+    assert "Go · 5 lines · 49 B" in text_of(response)
     assert faults_of(page) == []
 
 
