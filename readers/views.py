@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 from readers.code_page import LEAD, WINDOW, CodePage, banners_of
 from readers.errors import FileNotFound
 from readers.finding import Find
+from readers.page_data import About, about_repository
 from readers.trees import Kind
 from readers.usecases.open_code import (
     CodeAt,
@@ -27,9 +28,7 @@ from readers.usecases.open_code import (
     open_code,
     open_directory,
 )
-from repos.access import get_visible
 from repos.errors import InvalidRepo, RevisionNotEligible
-from repos.models import Repository
 from repos.naming import is_object_id
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.errors import AppError, BadRequest, Missing
@@ -60,7 +59,7 @@ def code(request: HttpRequest, actor: Actor) -> HttpResponse:
         commit, revision = "", commit or revision or values.get("branch", "")
     branch = values.get("branch", "")
     try:
-        repository = get_visible(actor, repo)
+        about = about_repository(actor, repo)
         shown = open_code(actor, OpenCode(repo=repo, revision=commit or revision, path=path))
     except RevisionNotEligible as error:
         return _expired(request, actor, repo, path, commit, error)
@@ -74,9 +73,9 @@ def code(request: HttpRequest, actor: Actor) -> HttpResponse:
         jump = _jump(request, repo, path, commit, branch, extra)
         if jump is not None:
             return jump
-    if branch not in repository.monitored_branches:
+    if branch not in about.branches:
         branch = ""
-    return _pinned(request, repository, shown, branch)
+    return _pinned(request, about, shown, branch)
 
 
 def _jump(
@@ -96,15 +95,13 @@ def _jump(
     return HttpResponseRedirect(here)
 
 
-def _pinned(
-    request: HttpRequest, repository: Repository, shown: CodeAt, branch: str
-) -> HttpResponse:
+def _pinned(request: HttpRequest, about: About, shown: CodeAt, branch: str) -> HttpResponse:
     """The page at a full SHA: it never changes, so a browser that has it may keep it."""
     tag = _etag(request, shown)
     if request.headers.get("If-None-Match") == tag:
         response = HttpResponse(status=304)
     else:
-        response = render(*_page(request, repository, shown, branch))
+        response = render(*_page(request, about, shown, branch))
     response["ETag"] = tag
     response["Cache-Control"] = "private, no-cache"
     return response
@@ -129,17 +126,17 @@ def _etag(request: HttpRequest, shown: CodeAt) -> str:
 
 
 def _page(
-    request: HttpRequest, repository: Repository, shown: CodeAt, branch: str
+    request: HttpRequest, about: About, shown: CodeAt, branch: str
 ) -> tuple[HttpRequest, str, dict[str, Any]]:
     values = request.GET
     find = _find(values.dict())
     text = None
     if shown.text is not None:
         text = CodePage(shown, find, _line(values.get("from")), _line(values.get("to")))
-    here = _Links(repository, shown, branch, find)
+    here = _Links(about, shown, branch, find)
     context = {
         "section": "search",
-        "repo": repository.name,
+        "repo": about.name,
         "code": shown,
         "branch": branch,
         "directory": shown.kind is Kind.DIRECTORY,
@@ -171,8 +168,8 @@ def _line(text: str | None) -> int:
 class _Links:
     """Where the page leads, all at this commit."""
 
-    def __init__(self, repository: Repository, shown: CodeAt, branch: str, find: Find) -> None:
-        self.repository = repository
+    def __init__(self, about: About, shown: CodeAt, branch: str, find: Find) -> None:
+        self.about = about
         self.shown = shown
         self.branch = branch
         self.extra: list[Parameter] = [
@@ -183,7 +180,7 @@ class _Links:
 
     def at(self, path: str, extra: Iterable[Parameter] = (), fragment: str = "") -> str:
         return code_address(
-            self.repository.name,
+            self.about.name,
             path,
             self.shown.commit,
             self.branch,
@@ -196,7 +193,7 @@ class _Links:
         return self.at(self.shown.path, [*self.extra, *window], fragment)
 
     def context(self, text: CodePage | None) -> dict[str, Any]:
-        name, shown = self.repository.name, self.shown
+        name, shown = self.about.name, self.shown
         crumbs, so_far = [], ""
         for part in shown.path.split("/") if shown.path else []:
             so_far = f"{so_far}/{part}" if so_far else part
@@ -224,10 +221,10 @@ class _Links:
         return [("glob", f"/{path}/**" if self.shown.kind is Kind.DIRECTORY else f"/{path}")]
 
     def _code_host(self) -> str:
-        if self.repository.code_provider != "github":
+        if self.about.code_provider != "github":
             return ""
         kind = "tree" if self.shown.kind is Kind.DIRECTORY else "blob"
-        where = f"{self.repository.name}/{kind}/{self.shown.commit}/{self.shown.path}"
+        where = f"{self.about.name}/{kind}/{self.shown.commit}/{self.shown.path}"
         return f"{settings.CODE_HOST}/{where}"
 
     def _windows(self, text: CodePage) -> dict[str, Any]:

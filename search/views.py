@@ -12,10 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from repos.access import visible_to
-from repos.models import Repository
-from repos.presentation import rows_of
-from search import pickers
+from repos.page_data import may_register
+from search import page_data, pickers
 from search.answer import SearchAnswer
 from search.examples import example_of
 from search.page_query import CONTEXT_CHOICES, LIVE_FROM_CHARACTERS, PageQuery, read_query
@@ -23,7 +21,6 @@ from search.presentation import Card, outline, render_cards
 from search.requests import SearchCode
 from search.states import answer_banners, error_state
 from search.usecases.search_code import Prepared, prepare_search, run_search
-from sourcegraph_site.accounts.policy import access
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.errors import AppError
 from sourcegraph_site.kernel.wire import dumps
@@ -33,8 +30,6 @@ from sourcegraph_site.web.addresses import origin_of
 from sourcegraph_site.web.banners import Text
 from sourcegraph_site.web.pages import is_htmx, page
 from sourcegraph_site.web.preferences import REPOSITORY_COOKIE, TOGGLES_COOKIE, remember
-
-HOME_ROWS = 8
 
 
 @require_safe
@@ -84,12 +79,7 @@ def _remembering(response: HttpResponse, query: PageQuery) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, actor: Actor) -> str:
-    """The repository of the last search if it is still there, else the first one."""
-    seen = visible_to(actor).filter(enabled=True, deleted_at=None).order_by("name")
-    last = request.COOKIES.get(REPOSITORY_COOKIE, "")
-    if last and seen.filter(name=last).exists():
-        return last
-    return seen.values_list("name", flat=True).first() or ""
+    return page_data.chosen(actor, request.COOKIES.get(REPOSITORY_COOKIE, ""))
 
 
 # --- Results -----------------------------------------------------------------------------
@@ -115,7 +105,7 @@ class Copy:
 class Shown:
     context: dict[str, Any]
     status: int = 200
-    repo: Repository | None = None
+    repo: page_data.Found = None
 
 
 def _search(actor: Actor, query: PageQuery) -> Shown:
@@ -124,7 +114,7 @@ def _search(actor: Actor, query: PageQuery) -> Shown:
         answer = run_search(prepared)
     except AppError as error:
         banners, working = error_state(actor, query, error)
-        repo = visible_to(actor).filter(name=query.repo).first()
+        repo = page_data.repository(actor, query.repo)
         context = {
             "query": query,
             "banners": banners,
@@ -258,18 +248,16 @@ def _home(request: HttpRequest, actor: Actor, query: PageQuery) -> HttpResponse:
         query = query.first_page(repo=_chosen(request, actor))
     toggles = request.COOKIES.get(TOGGLES_COOKIE, "")
     query = query.first_page(ignore_case="c" not in toggles, fixed_strings="r" not in toggles)
-    seen = visible_to(actor).filter(enabled=True, deleted_at=None)
-    rows = rows_of(list(seen.order_by("-observed_at", "name")[:HOME_ROWS]))
-    repo = seen.filter(name=query.repo).first() if query.repo else None
+    rows, total = page_data.first_rows(actor)
+    repo = page_data.repository(actor, query.repo)
     example = example_of(actor, repo) if repo is not None else None
     context = {
         "section": "search",
         "home": True,
         "rows": rows,
-        "rows_total": seen.count(),
+        "rows_total": total,
         "any_working": any(row.job for row in rows),
-        "may_register": actor.unrestricted
-        or (actor.signed_in and access().allow_user_repositories),
+        "may_register": may_register(actor),
         "example": example,
         "agent": clients()[0],
         **_form(actor, query, repo),
@@ -277,7 +265,7 @@ def _home(request: HttpRequest, actor: Actor, query: PageQuery) -> HttpResponse:
     return render(request, "search/page.html", context)
 
 
-def _form(actor: Actor, query: PageQuery, repo: Repository | None) -> dict[str, Any]:
+def _form(actor: Actor, query: PageQuery, repo: page_data.Found) -> dict[str, Any]:
     rows, more = pickers.repositories(actor, query)
     now, branches = pickers.revisions(repo, query)
     return {
