@@ -89,6 +89,15 @@ def test_more_pages_are_hinted_at(cli, commit):
     assert "-after" not in second.out
 
 
+def test_all_repositories_are_searched_without_one(cli, commit, make_repository):
+    make_repository("acme/other", files={"x.go": "// Open\n"})
+    done = cli.on_terminal("search", "-color", "never", "-repos", "acme/*", "-l", "Open")
+    assert done.code == 0
+    assert done.out.startswith("acme/other:x.go\nacme/tools:lib/a.go\nacme/tools:lib/b.go\n")
+    assert "3 files, " in done.out
+    assert "acme/other" not in cli("search", "-repos", "acme/t*", "Open").out
+
+
 def test_json_can_be_had_on_a_terminal(cli, commit):
     done = cli.on_terminal("resolve", *REPO, "-json")
     assert json.loads(done.out)["commit"] == commit
