@@ -15,7 +15,9 @@ import numpy as np
 
 from search.engine.arrays import begins, ends
 from search.engine.languages import language_of
+from search.engine.plan import Plan
 from search.engine.request import EngineRequest
+from search.engine.short_texts import blocks_with_any
 from search.globs import PathFilter
 from search.index.format import I64, U32, Bools
 from search.index.generation import Generation
@@ -72,13 +74,15 @@ class Found:
     documents: int
 
 
-def find_candidates(generation: Generation, condition: Condition, request: EngineRequest) -> Found:
+def find_candidates(generation: Generation, plan: Plan, request: EngineRequest) -> Found:
     """Everything that may match. Raises CorruptIndex."""
     parts = []
     passed: int | None = 0
     documents = 0
     for number, segment in enumerate(generation.segments):
-        blocks = matching_blocks(segment, condition)
+        blocks = matching_blocks(segment, plan.condition)
+        if blocks is None and plan.shapes:
+            blocks = blocks_with_any(segment, plan.shapes)
         if blocks is None:
             passed = None
             part = _all_rows(generation, number)

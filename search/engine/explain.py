@@ -8,4 +8,4 @@ def explanation(result: SearchResult) -> dict[str, object]:
     steps = [
         {"Step": step.name, "Duration": step.nanoseconds, **step.detail} for step in result.steps
     ]
-    return {"Plan": result.plan, "Steps": steps}
+    return {"Plan": result.plan.describe(), "Steps": steps}

@@ -25,23 +25,27 @@ class Plan:
     """`shapes` are what is scanned for: the pattern, or one of them is in every matching line."""
 
     strategy: Strategy
-    condition: Condition
+    pattern: CompiledPattern
     shapes: tuple[Shape, ...] = ()
 
-    def describe(self, pattern: CompiledPattern) -> dict[str, object]:
+    @property
+    def condition(self) -> Condition:
+        return self.pattern.condition
+
+    def describe(self) -> dict[str, object]:
         """The plan for people, JSON-ready."""
-        return {"Strategy": self.strategy.value, **pattern.describe()}
+        return {"Strategy": self.strategy.value, **self.pattern.describe()}
 
 
 def make_plan(pattern: CompiledPattern) -> Plan:
     """Choose the strategy."""
     if pattern.shape is not None:
-        return Plan(Strategy.LITERAL, pattern.condition, (pattern.shape,))
+        return Plan(Strategy.LITERAL, pattern, (pattern.shape,))
     literals = pattern.literals
     if literals is None or (
         # Folding the text itself costs more than the expression does.
         literals.folded and not all(text.isascii() for text in literals.texts)
     ):
-        return Plan(Strategy.BLOCKS, pattern.condition)
+        return Plan(Strategy.BLOCKS, pattern)
     shapes = tuple(Shape(text, literals.folded) for text in literals.texts)
-    return Plan(Strategy.LINES, pattern.condition, shapes)
+    return Plan(Strategy.LINES, pattern, shapes)

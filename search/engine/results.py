@@ -16,6 +16,7 @@ from search.engine.clock import Step
 from search.engine.counting import count
 from search.engine.languages import language_of
 from search.engine.pieces import Contents
+from search.engine.plan import Plan
 from search.engine.request import Counted, Counts, Position
 from search.engine.scan import Hits, join_hits
 from search.index.format import I64
@@ -75,7 +76,7 @@ class SearchResult:
     indexed_documents: int
     skipped: dict[str, int]
     nanoseconds: int
-    plan: dict[str, object]
+    plan: Plan
     steps: tuple[Step, ...]
 
     @property
@@ -210,7 +211,7 @@ class Page:
 
         `start` is where the page begins.
         """
-        if lines >= len(self.table):
+        if not self._parts or lines >= len(self.table):
             return None
         if not lines:
             return (start.path, start.line) if start else (b"", None)
@@ -233,6 +234,8 @@ class Page:
 
     def fragments_cut(self, lines: int) -> bool:
         """Does one of these lines have more matches than are shown?"""
+        if not lines:
+            return False
         table = self.table
         return bool((table.last[:lines] - table.first[:lines] > MAX_LINE_SPANS).any())
 

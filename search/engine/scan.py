@@ -19,7 +19,6 @@ from search.engine.pieces import Contents, Pieces, Spans, keys
 from search.engine.plan import Plan, Strategy
 from search.index.format import I64, Bools
 from search.index.segment import Segment
-from search.pattern import CompiledPattern
 from sourcegraph_site.kernel.deadline import Deadline
 
 _NONE = np.zeros(0, np.int64)
@@ -76,13 +75,12 @@ class Scanner:
         segments: Sequence[Segment],
         rows: Rows,
         plan: Plan,
-        pattern: CompiledPattern,
         deadline: Deadline,
     ) -> None:
         self._contents = Contents(segments)
         self._rows = rows
         self._plan = plan
-        self._pattern = pattern
+        self._pattern = plan.pattern
         self._deadline = deadline
 
     def scan(self, begin: int, end: int) -> Hits:

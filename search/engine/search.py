@@ -68,7 +68,7 @@ class _Work:
         self._clock = Clock()
         self._plan = make_plan(request.pattern)
         with self._clock.step("candidates") as detail:
-            found = find_candidates(generation, self._plan.condition, request)
+            found = find_candidates(generation, self._plan, request)
             detail.update(Blocks=found.blocks, Documents=found.documents, Paths=len(found.rows))
         self._rows = found.rows
         files_only = request.output == "files"
@@ -89,9 +89,9 @@ class _Work:
 
     def run(self) -> None:
         """Scan rows until the page is full and the counting is over, or the time is up."""
-        scanner = Scanner(
-            self._generation.segments, self._rows, self._plan, self._request.pattern, self._deadline
-        )
+        if not len(self._rows):
+            return
+        scanner = Scanner(self._generation.segments, self._rows, self._plan, self._deadline)
         pace = Pace()
         text_bytes = self._rows.text_bytes
         batches = scanned = matches = 0
@@ -227,7 +227,7 @@ class _Work:
             indexed_documents=len(self._generation.paths),
             skipped=dict(self._generation.skipped),
             nanoseconds=self._clock.elapsed,
-            plan=self._plan.describe(self._request.pattern),
+            plan=self._plan,
             steps=tuple(self._clock.steps),
         )
 

@@ -179,6 +179,12 @@ class Segment:
                 self._newline_pieces.check_range(2 * first, 2 * last)
                 self._good_lines[block] = True
 
+    def check_all_newlines(self) -> None:
+        """The same for the newline positions of all blocks. Raises CorruptIndex."""
+        if not self._good_lines.all():
+            self._newline_pieces.check_all()
+            self._good_lines[:] = True
+
     def text(self, document: int) -> memoryview:
         """The checked text of one document. Raises CorruptIndex."""
         start = int(self.document_start[document])
