@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psycopg
+from psycopg.rows import dict_row
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0  # generous: nothing here measures speed
 T = TypeVar("T")
@@ -132,6 +135,9 @@ class Instance:
         return found
 
     def rows(self, query: str) -> list[dict[str, Any]]:
+        if "DATABASE_URL" in self.env:
+            with psycopg.connect(self.env["DATABASE_URL"], row_factory=dict_row) as server:
+                return server.execute(query).fetchall()
         with contextlib.closing(
             sqlite3.connect(f"file:{self.data}/sourcegraph.db?mode=ro", uri=True, timeout=20)
         ) as db:

@@ -126,3 +126,18 @@ def test_a_killed_supervisor_leaves_no_process_behind_and_the_data_free(tmp_path
     (tmp_path / "go").touch()
     with instance("--no-demo", data=tmp_path, **SLOW) as second:
         until("the end of the job", lambda: job(second)["state"] == "succeeded")
+
+
+@pytest.mark.servers
+def test_on_postgresql_and_redis_a_killed_workers_job_is_finished_by_another(tmp_path):
+    servers = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL")}
+    assert servers["DATABASE_URL"].startswith("postgres://")
+    with instance("--no-demo", data=tmp_path, **SLOW, **servers) as started:
+        assert not (tmp_path / "sourcegraph.db").exists()
+        started.run(ENQUEUE)
+        os.kill(runner(started, 1), signal.SIGKILL)
+        runner(started, 2)
+        (tmp_path / "go").touch()
+        until("the end of the job", lambda: job(started)["state"] == "succeeded")
+        assert job(started)["recovery_reason"] == "LEASE_EXPIRED"
+        assert started.stop() == 0

@@ -1,4 +1,5 @@
-"""A pytest plugin for script/test: `--database-only` keeps the tests that use the database."""
+"""A pytest plugin for script/test: `--database-only` keeps the tests that use the database,
+and those that need its servers."""
 
 import pytest
 
@@ -14,9 +15,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     kept, left = [], []
     for item in items:
-        uses = item.get_closest_marker("django_db") or FIXTURES & set(
-            getattr(item, "fixturenames", ())
-        )
+        marked = item.get_closest_marker("django_db") or item.get_closest_marker("servers")
+        uses = marked or FIXTURES & set(getattr(item, "fixturenames", ()))
         (kept if uses else left).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left)
