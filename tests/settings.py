@@ -29,3 +29,5 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+# WhiteNoise warns when the folder is not there.
+(DATA_ROOT / "static").mkdir(parents=True, exist_ok=True)
