@@ -20,8 +20,8 @@ from repos.errors import (
 )
 from repos.models import Repository, RepositoryManager
 from repos.naming import check_name, repo_id_of
-from repos.prepared import PreparedSelect
 from sourcegraph_site.accounts import policy
+from sourcegraph_site.accounts.prepared import PreparedSelect
 from sourcegraph_site.kernel.actor import Actor, ActorKind
 from sourcegraph_site.kernel.errors import AccessDenied, AuthenticationRequired
 

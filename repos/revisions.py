@@ -30,7 +30,7 @@ from repos.errors import (
 from repos.gitstore.layout import mirror_path
 from repos.models import BranchHead, Repository, Version
 from repos.naming import is_object_id, is_ref_name
-from repos.prepared import PreparedSelect
+from sourcegraph_site.accounts.prepared import PreparedSelect
 from sourcegraph_site.kernel.actor import Actor
 
 _HEADS = "refs/heads/"

@@ -10,8 +10,19 @@ from rest_framework.response import Response
 
 from sourcegraph_site.accounts.models import User
 from sourcegraph_site.accounts.policy import access, repository_defaults
-from sourcegraph_site.api.views import ApiView
-from sourcegraph_site.kernel.wire import time_text
+from sourcegraph_site.accounts.usecases.api_keys import (
+    ApiKeyList,
+    CreateApiKey,
+    ListApiKeys,
+    RevokeApiKey,
+    Revoked,
+    create_api_key,
+    list_api_keys,
+    revoke_api_key,
+)
+from sourcegraph_site.api.views import ApiView, json_body
+from sourcegraph_site.kernel.inputs import Input, parse
+from sourcegraph_site.kernel.wire import time_text, to_wire
 
 OPERATIONS = [
     "search",
@@ -117,10 +128,42 @@ class LogoutView(ApiView):
         return Response({"logged_out": True})
 
 
+class ApiKeysView(ApiView):
+    """The keys of the signed-in person, newest first (GET), and a new one (POST).
+
+    A key's text is in the 201 alone.
+    """
+
+    browser_only: ClassVar[bool] = True
+    parameters: ClassVar[frozenset[str]] = frozenset({"limit", "after"})
+    input: ClassVar[type[Input]] = CreateApiKey
+    input_casing: ClassVar[str] = "snake"
+    reply: ClassVar[type] = ApiKeyList
+
+    def get(self, request: Request) -> Response:
+        return Response(to_wire(list_api_keys(self.actor, parse(ListApiKeys, self.query))))
+
+    def post(self, request: Request) -> Response:
+        made = create_api_key(self.actor, parse(CreateApiKey, json_body(request)))
+        return Response(to_wire(made), status=201)
+
+
+class ApiKeyView(ApiView):
+    """Revokes one key; it is refused from the next call on."""
+
+    browser_only: ClassVar[bool] = True
+    reply: ClassVar[type] = Revoked
+
+    def delete(self, request: Request, key_id: str) -> Response:
+        return Response(to_wire(revoke_api_key(self.actor, RevokeApiKey(id=key_id))))
+
+
 routes = [
     path("access-policy", AccessPolicyView.as_view()),
     path("site-settings", SiteSettingsView.as_view()),
     path("v1/capabilities", CapabilitiesView.as_view()),
     path("auth/me", MeView.as_view()),
     path("auth/logout", LogoutView.as_view()),
+    path("auth/api-keys", ApiKeysView.as_view()),
+    path("auth/api-keys/<str:key_id>", ApiKeyView.as_view()),
 ]

@@ -27,6 +27,18 @@ class InvalidUserInput(BadRequest):
     code = "INVALID_USER_INPUT"
 
 
+class InvalidApiKeyInput(BadRequest):
+    """The name, expiry or list of repositories of the new key is not acceptable."""
+
+    code = "INVALID_API_KEY_INPUT"
+
+
+class InvalidPagination(BadRequest):
+    """`limit` is not 1 to 100, or `after` is not a cursor of this list."""
+
+    code = "INVALID_PAGINATION"
+
+
 class UserNotFound(Missing):
     """No such user."""
 

@@ -1,4 +1,4 @@
-"""People, the site's settings, and the one-time link that makes the first administrator."""
+"""People, their keys, the site's settings, and the link that makes the first administrator."""
 
 import hashlib
 import secrets
@@ -32,6 +32,35 @@ class User(AbstractUser):
     @property
     def display_name(self) -> str:
         return self.get_full_name() or self.username
+
+
+def new_public_id() -> str:
+    return secrets.token_hex(16)
+
+
+class ApiKey(models.Model):
+    """A personal key; `accounts/keys.py` says what is stored of it.
+
+    `repositories` and `no_prepare` only ever narrow what its owner may do. A revoked row stays,
+    because the audit log speaks of it; it is never valid again.
+    """
+
+    public_id = models.CharField(max_length=32, unique=True, default=new_public_id)
+    user = models.ForeignKey(User, models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=128)
+    prefix = models.CharField(max_length=12)
+    digest = models.CharField(max_length=64, unique=True)
+    repositories = models.JSONField(null=True, blank=True)  # names; null: not narrowed
+    no_prepare = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)  # exact to a minute
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects: ClassVar[models.Manager["ApiKey"]]
+
+    def __str__(self) -> str:
+        return f"{self.prefix} ({self.name})"
 
 
 class SettingsSection(models.Model):

@@ -20,6 +20,7 @@ Schema = dict[str, Any]
 PARAMETERS = {
     "repo": "Repository, as owner/name.",
     "after": "Cursor of the previous page.",
+    "limit": "Rows a page, 1 to 100.",
     "revision": "Monitored branch or full commit SHA; empty means the default branch.",
     "branch": "Monitored branch.",
     "kind": "branch, tag or all.",

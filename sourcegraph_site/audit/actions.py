@@ -3,6 +3,8 @@
 ACTIONS = frozenset(
     {
         "user.became_first_administrator",
+        "api_key.created",
+        "api_key.revoked",
         "repository.registered",
         "repository.updated",
         "repository.deleted",

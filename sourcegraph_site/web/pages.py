@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 from sourcegraph_site.accounts.authentication import actor_of, client_address
 from sourcegraph_site.accounts.policy import public_read
 from sourcegraph_site.api import limits
-from sourcegraph_site.kernel.actor import Actor
-from sourcegraph_site.kernel.errors import AppError, AuthenticationRequired
+from sourcegraph_site.kernel.actor import Actor, ActorKind
+from sourcegraph_site.kernel.errors import AccessDenied, AppError, AuthenticationRequired
 from sourcegraph_site.mcp.snippets import clients, mcp_url
 from sourcegraph_site.web.banners import banner_of
 from sourcegraph_site.web.errors import error_response
@@ -34,6 +34,8 @@ def page(view: Callable[..., HttpResponse]) -> View:
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             actor = actor_of(request)
+            if actor.kind in (ActorKind.KEY, ActorKind.OAUTH):
+                raise AccessDenied("A personal key cannot be used on pages.")
             if not actor.signed_in:
                 if not public_read():
                     return to_sign_in(request)

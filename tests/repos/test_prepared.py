@@ -6,9 +6,9 @@ import pytest
 
 from repos.access import may_see, visible_to
 from repos.models import Repository, RepositoryManager
-from repos.prepared import PreparedSelect
 from sourcegraph_site.accounts import policy
 from sourcegraph_site.accounts.models import SettingsSection
+from sourcegraph_site.accounts.prepared import PreparedSelect
 from sourcegraph_site.kernel.actor import ANONYMOUS, OPERATOR, SYSTEM, Actor, ActorKind
 
 pytestmark = pytest.mark.django_db
