@@ -11,7 +11,12 @@ from django.urls import URLPattern, include, path
 from django.utils.module_loading import module_has_submodule
 from drf_spectacular.views import SpectacularAPIView
 
-from sourcegraph_site.accounts.views import first_administrator
+from sourcegraph_site.accounts.views import (
+    first_administrator,
+    former_user_settings,
+    revoke_key,
+    user_settings,
+)
 from sourcegraph_site.api.reference import ReferenceView
 from sourcegraph_site.api.urls import api_routes
 from sourcegraph_site.mcp.urls import urlpatterns as mcp_routes
@@ -48,6 +53,9 @@ site = [
     path("connect", connect, name="connect"),
     path("login", LoginView.as_view(), name="login"),
     path("first-administrator", first_administrator, name="first_administrator"),
+    path("user-settings", user_settings, name="user_settings"),
+    path("user-settings/revoke-key", revoke_key, name="revoke_key"),
+    path("api-tokens", former_user_settings),
     path("accounts/", include("allauth.account.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -19,6 +19,7 @@ from sourcegraph_site.kernel import clock
 from sourcegraph_site.kernel.actor import Actor, ActorKind
 from sourcegraph_site.kernel.errors import AccessDenied, AuthenticationRequired
 from tests.support.mcp import Rpc
+from tests.web.markup import faults_of
 
 pytestmark = pytest.mark.django_db
 
@@ -575,3 +576,92 @@ def test_a_key_has_ten_prepare_calls_a_minute_over_rest_and_mcp_together(
     assert me(key) == 200
     monkeypatch.setattr("sourcegraph_site.api.limits.time.time", lambda: 1_800_000_060.0)
     assert prepare(key, "acme/managed", 11).status_code == 202
+
+
+# --- The page ----------------------------------------------------------------------------
+PAGE = "/sourcegraph/user-settings"
+FORM = {"name": "laptop", "days": "90", "repositories": "", "no_prepare": ""}
+
+
+@pytest.fixture
+def visitor(client, make_user):
+    client.force_login(make_user("ada"), backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_the_page_shows_a_new_key_once(visitor, language):
+    visitor.cookies["cs.lang"] = language
+    assert faults_of(visitor.get(PAGE).content.decode()) == []
+    made = visitor.post(PAGE, {**FORM, "repositories": "b/b, a/a,", "no_prepare": "on"})
+    assert (made.status_code, made["Cache-Control"]) == (200, "no-store")
+    page = made.content.decode()
+    assert faults_of(page) == []
+    (key,) = set(re.findall(r"sgk_[A-Za-z0-9_-]{43}", page))
+    assert me(key) == 200
+    row = ApiKey.objects.get()
+    assert (row.repositories, row.no_prepare) == (["a/a", "b/b"], True)
+    assert timedelta(days=89) < row.expires_at - clock.now() <= timedelta(days=90)
+    again = visitor.get(PAGE).content.decode()
+    assert key not in again and key[:12] in again
+    assert faults_of(again) == []
+    assert key not in str(visitor.session.items())
+
+
+def test_the_page_makes_a_key_that_works_until_it_is_revoked_there(visitor):
+    page = visitor.post(PAGE, {**FORM, "days": ""}).content.decode()
+    key = re.search(r"sgk_[A-Za-z0-9_-]{43}", page)[0]
+    row = ApiKey.objects.get()
+    assert (row.expires_at, row.repositories, row.no_prepare) == (None, None, False)
+    revoked = visitor.post(f"{PAGE}/revoke-key", {"id": row.public_id})
+    assert (revoked.status_code, revoked["Location"]) == (302, PAGE)
+    assert me(key) == 401
+    assert key[:12] not in visitor.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": ""},
+        {"name": "é" * 65},
+        {"name": "a\x85b"},
+        {"days": "1"},
+        {"repositories": " , "},
+        {"repositories": ",".join(f"a/b{n}" for n in range(101))},
+        {"repositories": "a/" + "b" * 511},
+    ],
+)
+def test_the_page_says_what_is_wrong_and_makes_no_key(visitor, wrong):
+    response = visitor.post(PAGE, {**FORM, **wrong})
+    assert response.status_code == 400
+    assert b'role="alert"' in response.content
+    assert faults_of(response.content.decode()) == []
+    assert not ApiKey.objects.exists()
+
+
+def test_the_page_lists_all_keys_by_pages_and_marks_expired_ones(visitor, make_key):
+    user = User.objects.get()
+    made = [make_key(user)[:12] for _ in range(51)]
+    ApiKey.objects.filter(prefix=made[-1]).update(expires_at=clock.now())
+    first = visitor.get(PAGE).content.decode()
+    assert made[-1] in first and made[0] not in first and "Expired" in first
+    after = re.search(r'href="(\?after=[^"]+)"', first)[1]
+    assert made[0] in visitor.get(PAGE + after).content.decode()
+
+
+def test_the_page_is_for_people_who_signed_in(client, service_token, visitor):
+    assert 'href="/sourcegraph/user-settings"' in visitor.get("/sourcegraph/").content.decode()
+    anonymous = Client()
+    for response in (anonymous.get(PAGE), anonymous.post(f"{PAGE}/revoke-key")):
+        assert response.status_code == 302
+        assert response["Location"].startswith("/sourcegraph/login?next=")
+    assert with_key(service_token)("GET", PAGE).status_code == 403
+    forged = Client(enforce_csrf_checks=True)
+    forged.cookies = visitor.cookies
+    assert forged.post(PAGE, FORM).status_code == 403
+    assert not ApiKey.objects.exists()
+
+
+def test_the_former_address_leads_to_the_page(client):
+    response = client.get("/sourcegraph/api-tokens")
+    assert (response.status_code, response["Location"]) == (308, PAGE)
