@@ -46,6 +46,16 @@ def difference(query: Query, ours: Hits | Refused, theirs: Hits | Refused) -> st
     return _first_difference(ours, theirs)
 
 
+def first_spans(hits: Hits | Refused, limit: int | None) -> Hits | Refused:
+    """The answer as somebody sees it who is shown so many matches of one line."""
+    if isinstance(hits, Refused) or limit is None:
+        return hits
+    return {
+        path: [(number, line, spans[:limit]) for number, line, spans in lines]
+        for path, lines in hits.items()
+    }
+
+
 def is_listed(query: Query) -> bool:
     """Whether this very pattern, or one of the globs, is known to differ."""
     known = known_differences()

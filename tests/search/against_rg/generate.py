@@ -1,7 +1,7 @@
-"""Random queries over the corpus, the same ones for the same seed."""
+"""Random queries over a corpus, the same ones for the same seed."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tests.search.against_rg.corpus import WORDS
 from tests.search.against_rg.query import Query
@@ -23,59 +23,64 @@ f1? *a* !src/*/ !**/x
 _GLOBS = _GLOB_LIST.split()
 
 
-def queries(seed: int) -> Iterator[Query]:
-    """For ever."""
-    rnd = random.Random(seed)
+def queries(
+    seed: int, words: Sequence[str] = WORDS, globs: Sequence[str] = _GLOBS
+) -> Iterator[Query]:
+    """For ever. Texts are parts of `words`."""
+    make = _Maker(random.Random(seed), words)
+    rnd = make.rnd
     while True:
         fixed = rnd.random() < 0.08
-        pattern = _literal(rnd) if fixed else _pattern(rnd)
+        pattern = make.literal() if fixed else make.pattern()
         if rnd.random() < 0.06 and not fixed:
             pattern = rnd.choice(("(?i)", "(?s)", "(?U)", "(?-i)", "(?i-s)")) + pattern
-        globs = tuple(rnd.choice(_GLOBS) for _ in range(rnd.choice((0, 0, 0, 1, 1, 2, 3))))
+        chosen = tuple(rnd.choice(globs) for _ in range(rnd.choice((0, 0, 0, 1, 1, 2, 3))))
         if pattern:
-            yield Query(pattern, rnd.random() < 0.35, fixed, globs)
+            yield Query(pattern, rnd.random() < 0.35, fixed, chosen)
 
 
-def _literal(rnd: random.Random) -> str:
-    word = rnd.choice(WORDS)
-    start = rnd.randrange(len(word))
-    return word[start : start + rnd.randint(1, 6)]
+class _Maker:
+    def __init__(self, rnd: random.Random, words: Sequence[str]) -> None:
+        self.rnd = rnd
+        self._words = words
 
+    def literal(self) -> str:
+        word = self.rnd.choice(self._words)
+        start = self.rnd.randrange(len(word))
+        return word[start : start + self.rnd.randint(1, 6)]
 
-def _pattern(rnd: random.Random) -> str:
-    kind = rnd.random()
-    if kind < 0.2:
-        return _escaped(_literal(rnd))
-    if kind < 0.35:
-        return rf"\b{_escaped(_literal(rnd))}\b"
-    return _alternatives(rnd, depth=2)
+    def pattern(self) -> str:
+        kind = self.rnd.random()
+        if kind < 0.2:
+            return _escaped(self.literal())
+        if kind < 0.35:
+            return rf"\b{_escaped(self.literal())}\b"
+        return self._alternatives(depth=2)
 
+    def _alternatives(self, depth: int) -> str:
+        return "|".join(self._sequence(depth) for _ in range(self.rnd.choice((1, 1, 1, 2, 3))))
 
-def _alternatives(rnd: random.Random, depth: int) -> str:
-    return "|".join(_sequence(rnd, depth) for _ in range(rnd.choice((1, 1, 1, 2, 3))))
+    def _sequence(self, depth: int) -> str:
+        return "".join(self._item(depth) for _ in range(self.rnd.randint(1, 4)))
 
+    def _item(self, depth: int) -> str:
+        rnd = self.rnd
+        kind = rnd.random()
+        if kind < 0.15:
+            return rnd.choice(_ASSERTIONS)
+        if kind < 0.35:
+            atom = rnd.choice(_CLASSES)
+        elif kind < 0.5 and depth:
+            head = rnd.choice(("(", "(", "(?:", "(?i:", "(?-i:", "(?P<n>" if depth == 2 else "("))
+            atom = f"{head}{self._alternatives(depth - 1)})"
+        else:
+            text = self.literal()
+            return _escaped(text[:-1]) + self._repeated(_escaped(text[-1]))
+        return self._repeated(atom)
 
-def _sequence(rnd: random.Random, depth: int) -> str:
-    return "".join(_item(rnd, depth) for _ in range(rnd.randint(1, 4)))
-
-
-def _item(rnd: random.Random, depth: int) -> str:
-    kind = rnd.random()
-    if kind < 0.15:
-        return rnd.choice(_ASSERTIONS)
-    if kind < 0.35:
-        atom = rnd.choice(_CLASSES)
-    elif kind < 0.5 and depth:
-        head = rnd.choice(("(", "(", "(?:", "(?i:", "(?-i:", "(?P<n>" if depth == 2 else "("))
-        atom = f"{head}{_alternatives(rnd, depth - 1)})"
-    else:
-        text = _literal(rnd)
-        return _escaped(text[:-1]) + _repeated(rnd, _escaped(text[-1]))
-    return _repeated(rnd, atom)
-
-
-def _repeated(rnd: random.Random, atom: str) -> str:
-    return atom + rnd.choice(_REPEATS) if rnd.random() < 0.35 else atom
+    def _repeated(self, atom: str) -> str:
+        rnd = self.rnd
+        return atom + rnd.choice(_REPEATS) if rnd.random() < 0.35 else atom
 
 
 def _escaped(text: str) -> str:

@@ -5,11 +5,13 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from tests.search.against_rg.query import Hits, Query, Refused
 
-_FLAGS = ("--no-config", "--json", "--hidden", "--no-ignore", "--sort", "path")
+_FLAGS = ("--no-config", "--hidden", "--no-ignore", "--sort", "path")
 
 
 def ensure_ripgrep() -> str:
@@ -26,16 +28,10 @@ def ensure_ripgrep() -> str:
     return found
 
 
-def search(root: Path, query: Query) -> Hits | Refused:
+@lru_cache(maxsize=256)
+def search(root: Path, query: Query, paths: tuple[str, ...] = (".",)) -> Hits | Refused:
     """Every matching line below `root`, or ripgrep's message."""
-    command = [ensure_ripgrep(), *_FLAGS]
-    command += ["-i"] if query.ignore_case else []
-    command += ["-F"] if query.fixed_strings else []
-    for glob in query.globs:
-        command += ["-g", glob]
-    done = subprocess.run(
-        [*command, "-e", query.pattern, "."], cwd=root, capture_output=True, timeout=60
-    )
+    done = _run(root, query, [*_FLAGS, "--json"], paths)
     if done.returncode == 2:
         return Refused(done.stderr.decode(errors="replace").strip())
     hits: Hits = {}
@@ -47,6 +43,33 @@ def search(root: Path, query: Query) -> Hits | Refused:
             line = _bytes(data["lines"]).removesuffix(b"\n")
             hits.setdefault(path, []).append((data["line_number"], line, spans))
     return hits
+
+
+def matches_by_file(root: Path, query: Query) -> dict[str, int] | Refused:
+    """How many matches each file below `root` has, or ripgrep's message."""
+    done = _run(root, query, [*_FLAGS, "--count-matches", "--null", "--with-filename"], (".",))
+    if done.returncode == 2:
+        return Refused(done.stderr.decode(errors="replace").strip())
+    # "./path", NUL, count, newline; a path may hold a newline, a count cannot.
+    counts: dict[str, int] = {}
+    path, *rows = done.stdout.split(b"\0")
+    for row in rows:
+        count, _, following = row.partition(b"\n")
+        counts[path.decode().removeprefix("./")] = int(count)
+        path = following
+    return counts
+
+
+def _run(
+    root: Path, query: Query, flags: Sequence[str], paths: Sequence[str]
+) -> subprocess.CompletedProcess[bytes]:
+    command = [ensure_ripgrep(), *flags]
+    command += ["-i"] if query.ignore_case else []
+    command += ["-F"] if query.fixed_strings else []
+    for glob in query.globs:
+        command += ["-g", glob]
+    command += ["-e", query.pattern, "--", *paths]
+    return subprocess.run(command, cwd=root, capture_output=True, timeout=300)
 
 
 def _bytes(value: dict[str, str]) -> bytes:

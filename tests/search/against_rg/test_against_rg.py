@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.search.against_rg import corpus, ripgrep
-from tests.search.against_rg.compare import chosen_queries, difference, is_listed
+from tests.search.against_rg.compare import chosen_queries, difference, first_spans, is_listed
 from tests.search.against_rg.generate import queries
 from tests.search.against_rg.query import Query, Refused
-from tests.search.against_rg.subject import LinearScan, Subject
+from tests.search.against_rg.subject import IndexedSearch, LinearScan, Subject
 
 SEED = 2024
 
@@ -23,31 +23,46 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> IndexedSearch:
+    return IndexedSearch(tmp_path_factory.mktemp("indexed"), corpus.files())
+
+
+@pytest.fixture(scope="module", params=["pattern", "engine"])
+def subject(request: pytest.FixtureRequest) -> Subject:
+    """The matcher over every file, and the engine over an index of them."""
+    if request.param == "pattern":
+        return LinearScan(corpus.files())
+    engine: IndexedSearch = request.getfixturevalue("indexed")
+    return engine
+
+
 def differences(subject: Subject, tree: Path, asked: list[Query]) -> list[str]:
     found = []
     for query in asked:
-        told = difference(query, subject.search(query), ripgrep.search(tree, query))
+        theirs = first_spans(ripgrep.search(tree, query), subject.line_spans)
+        told = difference(query, subject.search(query), theirs)
         if told is not None:
             found.append(f"{query}: {told}")
     return found
 
 
-def test_a_sample_of_queries_finds_what_ripgrep_finds(tree: Path) -> None:
+def test_a_sample_of_queries_finds_what_ripgrep_finds(subject: Subject, tree: Path) -> None:
     asked = [*islice(chosen_queries(), 0, None, 8), *islice(queries(SEED), 100)]
-    assert differences(LinearScan(corpus.files()), tree, asked) == []
+    assert differences(subject, tree, asked) == []
 
 
 @pytest.mark.long
-def test_chosen_queries_find_what_ripgrep_finds(tree: Path) -> None:
+def test_chosen_queries_find_what_ripgrep_finds(subject: Subject, tree: Path) -> None:
     asked = list(chosen_queries())
     assert len(asked) >= 300
-    assert differences(LinearScan(corpus.files()), tree, asked) == []
+    assert differences(subject, tree, asked) == []
 
 
 @pytest.mark.long
-def test_random_queries_find_what_ripgrep_finds(tree: Path) -> None:
+def test_random_queries_find_what_ripgrep_finds(subject: Subject, tree: Path) -> None:
     asked = list(islice(queries(SEED), 2_000))
-    assert differences(LinearScan(corpus.files()), tree, asked) == []
+    assert differences(subject, tree, asked) == []
 
 
 @pytest.mark.long
