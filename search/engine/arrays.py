@@ -8,8 +8,9 @@ from search.index.format import I64, Bools
 
 def begins(values: npt.NDArray[np.integer], step: int = 0) -> Bools:
     """Where an element is not the one before plus `step`; true for the first."""
-    changes = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1] + step, out=changes[1:])
+    changes = np.empty(len(values), np.bool_)
+    changes[:1] = True
+    np.not_equal(values[1:], values[:-1] + step if step else values[:-1], out=changes[1:])
     return changes
 
 
@@ -28,7 +29,7 @@ def expand(first: I64, last: I64) -> I64:
     [5, 6, 1, 2]
     """
     counts = last - first
-    stops = np.cumsum(counts)
+    stops = counts.cumsum()
     total = int(stops[-1]) if len(stops) else 0
     numbers: I64 = np.arange(total) + np.repeat(first - stops + counts, counts)
     return numbers

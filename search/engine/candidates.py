@@ -144,7 +144,7 @@ def _common(left: U32, right: U32) -> U32:
         left, right = right, left
     if not len(left):
         return left
-    at = np.searchsorted(right, left)
+    at = right.searchsorted(left)
     at[at == len(right)] = 0
     common: U32 = left[right[at] == left]
     return common
@@ -172,7 +172,7 @@ def _all_rows(generation: Generation, number: int) -> Rows:
 def _rows_of_blocks(generation: Generation, number: int, blocks: U32) -> Rows:
     segment = generation.segments[number]
     owners = segment.block_document[blocks]
-    first = np.flatnonzero(begins(owners) | begins(blocks, step=1))
+    first = (begins(owners) | begins(blocks, step=1)).nonzero()[0]
     last_block = blocks[ends(first, len(blocks)) - 1].astype(np.int64) + 1
     first_block = blocks[first].astype(np.int64)
     starts = segment.block_start
@@ -184,13 +184,13 @@ def _rows_of_blocks(generation: Generation, number: int, blocks: U32) -> Rows:
         last_block=last_block,
     )
     owners = owners[first]
-    first = np.flatnonzero(begins(owners))
+    first = begins(owners).nonzero()[0]
     document = owners[first].astype(np.int64)
     paths = generation.paths_of(number, document)
     last = ends(first, len(owners))
     if len(paths.paths) > len(document):
         copies = np.diff(paths.starts)
-        document, first, last = (np.repeat(column, copies) for column in (document, first, last))
+        document, first, last = (column.repeat(copies) for column in (document, first, last))
     segments = np.full(len(document), number, np.int64)
     return Rows(paths.paths, segments, document, first, last, ranges, _NONE)
 
@@ -202,7 +202,7 @@ def _wanted(generation: Generation, rows: Rows, request: EngineRequest) -> Rows:
         keep &= _by_globs(generation, rows.path, request.path_filter)
     if request.language is not None:
         language = request.language
-        kept = np.flatnonzero(keep)
+        kept = keep.nonzero()[0]
         paths = map(generation.paths.__getitem__, rows.path[kept].tolist())
         keep[kept] = [language_of(path) == language for path in paths]
     if keep.all():
@@ -244,7 +244,7 @@ def _by_globs(generation: Generation, paths: I64, path_filter: PathFilter) -> Bo
 def _in_path_order(parts: list[Rows]) -> Rows:
     """The rows of all segments as one table."""
     rows = parts[0] if len(parts) == 1 else _joined(parts)
-    order = np.argsort(rows.path, kind="stable")
+    order = rows.path.argsort(kind="stable")
     first, last = rows.first[order], rows.last[order]
     ranges = rows.ranges
     before = np.zeros(len(ranges.start) + 1, np.int64)

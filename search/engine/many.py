@@ -241,7 +241,7 @@ def _trimmed(result: ManyResult) -> ManyResult:
         for file in page.files:
             some = file.lines[:lines] if len(kept) < files else ()
             if some:
-                kept.append(replace(file, lines=tuple(map(_without_context, some))))
+                kept.append(file._replace(lines=tuple(map(_without_context, some))))
                 lines -= len(some)
             if len(some) < len(file.lines):
                 end = _behind(result, pages, page.name, kept)
@@ -265,13 +265,13 @@ def _behind(
 
 
 def _without_context(line: LineMatch) -> LineMatch:
-    return replace(line, before=(), after=())
+    return line._replace(before=(), after=())
 
 
 def _without_lines(result: ManyResult) -> ManyResult:
     """The last step of shrinking: the files alone; the next page begins behind the last."""
     pages = tuple(
-        RepositoryFiles(page.name, tuple(replace(file, lines=()) for file in page.files))
+        RepositoryFiles(page.name, tuple(file._replace(lines=()) for file in page.files))
         for page in result.pages
     )
     end = result.next

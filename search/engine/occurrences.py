@@ -171,7 +171,7 @@ def _find_exact(contents: Contents, pieces: Pieces, needle: bytes, step: int, ro
 def _lowered(contents: Contents, pieces: Pieces) -> tuple[U8, I64]:
     """The text of all pieces with the case bit set, a zero between two, and where each starts."""
     sizes = pieces.end - pieces.start + 1
-    offsets = np.cumsum(sizes) - sizes
+    offsets = sizes.cumsum() - sizes
     lowered = _scratch(int(sizes.sum()))
     views = [contents.view(number) for number in range(len(contents.segments))]
     for number, start, stop, at in zip(
@@ -203,7 +203,7 @@ def _find_lowered(
     needle = bytes(byte | _CASE_BIT for byte in needle)
     text = sz.Str(lowered.data)
     found = np.array(_positions(text.find, needle, 0, len(lowered), step, room), np.int64)
-    piece = np.searchsorted(offsets, found, "right") - 1
+    piece = offsets.searchsorted(found, "right") - 1
     position = pieces.start[piece] + found - offsets[piece]
     full = len(found) > room
     return _Found(piece, position, int(piece[-1]) + 1 if full else len(pieces), full)

@@ -113,20 +113,39 @@ class Contents:
 
         Raises CorruptIndex.
         """
+        number, start, end = self._lines_at(segment, position)
+        _, first = np.unique(keys(row, start), return_index=True)
+        return Pieces(row[first], segment[first], start[first], end[first]), number[first]
+
+    def _lines_at(self, segment: I64, position: I64) -> tuple[I64, I64, I64]:
+        """Number, start and end of the line of each position."""
+        if len(self.segments) == 1:
+            lines = lines_at(self.segments[0], position)
+            return lines.number, lines.start, lines.end
         number, start, end = (np.empty(len(position), np.int64) for _ in range(3))
         for index, mine in self.by_segment(segment):
             lines = lines_at(self.segments[index], position[mine])
             number[mine], start[mine], end[mine] = lines.number, lines.start, lines.end
-        _, first = np.unique(keys(row, start), return_index=True)
-        return Pieces(row[first], segment[first], start[first], end[first]), number[first]
+        return number, start, end
 
     def line_spans(self, segment: I64, document: I64, number: I64) -> tuple[I64, I64]:
         """Start and end of lines by document and number. Raises CorruptIndex."""
+        if len(self.segments) == 1:
+            lines = line_spans(self.segments[0], document, number)
+            return lines.start, lines.end
         start, end = np.empty(len(segment), np.int64), np.empty(len(segment), np.int64)
         for index, mine in self.by_segment(segment):
             lines = line_spans(self.segments[index], document[mine], number[mine])
             start[mine], end[mine] = lines.start, lines.end
         return start, end
+
+    def check_blocks(self, segment: I64, first: I64, last: I64) -> None:
+        """Make sure of the text of runs of blocks. Raises CorruptIndex."""
+        if len(self.segments) == 1:
+            self.segments[0].check_blocks(expand(first, last))
+            return
+        for number, mine in self.by_segment(segment):
+            self.segments[number].check_blocks(expand(first[mine], last[mine]))
 
     def check(self, segment: I64, start: I64, end: I64) -> None:
         """Make sure of the text of pieces that lie anywhere. Raises CorruptIndex."""
@@ -162,7 +181,7 @@ class Contents:
         A newline stands between two: no pattern matches it, or the empty line that comes of it.
         """
         sizes = pieces.end - pieces.start + 1
-        offsets = np.cumsum(sizes) - sizes
+        offsets = sizes.cumsum() - sizes
         return b"\n".join(self._views_of(pieces)), offsets
 
     def _views_of(self, pieces: Pieces) -> list[memoryview]:

@@ -6,6 +6,7 @@ then goes on with the file's next line.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,14 +24,16 @@ from search.index.format import I64
 from search.index.generation import Generation
 from search.index.lines import line_counts
 
+# Lines and files are tuples: a page has a thousand of them, and a frozen dataclass takes four
+# times as long to make.
+
 MAX_PAGE_LINES = 1_000
 NO_LIMIT = 1 << 62
 # Matches of a batch above which those that no page shows are dropped at once.
 _THIN_ABOVE = 1 << 15
 
 
-@dataclass(frozen=True, slots=True)
-class LineMatch:
+class LineMatch(NamedTuple):
     """A line with matches, without its newline; neighbours are those that no other match shows.
 
     `before` ends with the line in front of this one, `after` starts with the one behind it.
@@ -45,8 +48,7 @@ class LineMatch:
     fragments: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FileMatch:
+class FileMatch(NamedTuple):
     """A file with matches. `lines` is empty where only files were asked for."""
 
     path: bytes
@@ -114,7 +116,7 @@ class LineTable:
 
     @classmethod
     def of(cls, hits: Hits) -> "LineTable":
-        first = np.flatnonzero(begins(hits.row) | begins(hits.line))
+        first = (begins(hits.row) | begins(hits.line)).nonzero()[0]
         return cls(hits, first, ends(first, len(hits)))
 
     def __len__(self) -> int:
@@ -132,8 +134,11 @@ class LineTable:
 class Page:
     """Collects the matches of one page, and one line more, which tells that there is more."""
 
-    def __init__(self, generation: Generation, rows: Rows, size: PageSize) -> None:
+    def __init__(
+        self, generation: Generation, contents: Contents, rows: Rows, size: PageSize
+    ) -> None:
         self._generation = generation
+        self._contents = contents
         self._rows = rows
         self._size = size
         self._parts: list[Hits] = []
@@ -141,7 +146,6 @@ class Page:
         self._line_count = 0
         self._table: LineTable | None = None
         self._line_bounds: tuple[I64, I64] | None = None
-        self._contents = Contents(generation.segments)
 
     @property
     def is_full(self) -> bool:
@@ -166,12 +170,12 @@ class Page:
         """Without matches that no page shows: of far lines, or too many of one line."""
         table = LineTable.of(hits)
         counts = table.last - table.first
-        rank = np.arange(len(hits)) - np.repeat(table.first, counts)
+        rank = np.arange(len(hits)) - table.first.repeat(counts)
         # One more than is shown tells that there were more.
         keep = rank <= MAX_LINE_SPANS
         row = table.row
-        first = np.flatnonzero(begins(row))
-        line = np.arange(len(table)) - np.repeat(first, ends(first, len(table)) - first)
+        first = begins(row).nonzero()[0]
+        line = np.arange(len(table)) - first.repeat(ends(first, len(table)) - first)
         return hits.select(keep & np.repeat(line <= MAX_PAGE_LINES, counts))
 
     @property
@@ -187,7 +191,7 @@ class Page:
             return 0
         row = self.table.row[: size.lines + 1]
         file = np.cumsum(begins(row))
-        return min(size.lines, int(np.searchsorted(file, size.files, "right")))
+        return min(size.lines, int(file.searchsorted(size.files, "right")))
 
     def text_bytes(self, lines: int) -> int:
         """Bytes of the first so many lines, without context."""
@@ -251,7 +255,7 @@ class Page:
         before, behind = self._context(lines, context, after)
         numbers = table.number[:lines].tolist()
         matches = list(map(LineMatch, numbers, texts, before, behind, fragments))
-        first = np.flatnonzero(begins(row))
+        first = begins(row).nonzero()[0]
         parts = zip(first.tolist(), ends(first, lines).tolist(), strict=True)
         return self._files(row[first], [tuple(matches[begin:stop]) for begin, stop in parts])
 
@@ -280,7 +284,7 @@ class Page:
         counts = table.last[:lines] - first
         stop = int(table.last[lines - 1]) if lines else 0
         start = table.hits.start[:stop]
-        offsets = (start - np.repeat(line_start, counts)).tolist()
+        offsets = (start - line_start.repeat(counts)).tolist()
         lengths = (table.hits.end[:stop] - start).tolist()
         pairs = list(zip(offsets, lengths, strict=True))
         if stop == lines:  # One match on each line.
@@ -324,7 +328,7 @@ class Page:
     def _neighbours(self, row: I64, first: I64, last: I64) -> list[tuple[bytes, ...]]:
         """The lines [first, last) of each row's document. Raises CorruptIndex."""
         counts = np.maximum(last - first, 0)
-        owner = np.repeat(row, counts)
+        owner = row.repeat(counts)
         segment = self._rows.segment[owner]
         start, end = self._contents.line_spans(
             segment, self._rows.document[owner], expand(first, first + counts)
@@ -332,7 +336,7 @@ class Page:
         # They may lie in blocks that the scan has not looked at.
         self._contents.check(segment, start, end)
         texts = self._contents.texts(segment, start, end)
-        stops = np.cumsum(counts)
+        stops = counts.cumsum()
         return [
             tuple(texts[begin:stop])
             for begin, stop in zip((stops - counts).tolist(), stops.tolist(), strict=True)

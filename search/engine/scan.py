@@ -18,7 +18,6 @@ from search.engine.occurrences import find_positions, find_shape, join_spans
 from search.engine.pieces import Contents, Pieces, Spans, keys
 from search.engine.plan import Plan, Strategy
 from search.index.format import I64, Bools
-from search.index.segment import Segment
 from sourcegraph_site.kernel.deadline import Deadline
 
 _NONE = np.zeros(0, np.int64)
@@ -72,12 +71,12 @@ class Scanner:
 
     def __init__(
         self,
-        segments: Sequence[Segment],
+        contents: Contents,
         rows: Rows,
         plan: Plan,
         deadline: Deadline,
     ) -> None:
-        self._contents = Contents(segments)
+        self._contents = contents
         self._rows = rows
         self._plan = plan
         self._pattern = plan.pattern
@@ -106,10 +105,7 @@ class Scanner:
         at = expand(first, last)
         row = np.repeat(np.arange(begin, end), last - first)
         segment = ranges.segment[at]
-        for number, mine in self._contents.by_segment(segment):
-            some = at[mine]
-            blocks = expand(ranges.first_block[some], ranges.last_block[some])
-            self._contents.segments[number].check_blocks(blocks)
+        self._contents.check_blocks(segment, ranges.first_block[at], ranges.last_block[at])
         return Pieces(row, segment, ranges.start[at], ranges.end[at])
 
     def _literal(self, ranges: Pieces) -> Spans:
@@ -122,7 +118,7 @@ class Scanner:
         lines, _ = self._contents.lines(doubtful.row, doubtful.segment, doubtful.start)
         judged = self._expression(lines)
         spans = found.spans
-        line = np.searchsorted(lines.keys, keys(spans.row, spans.start), "right") - 1
+        line = lines.keys.searchsorted(keys(spans.row, spans.start), "right") - 1
         on_line = (line >= 0) & (spans.row == lines.row[line]) & (spans.start < lines.end[line])
         return join_spans(spans.select(~on_line), judged)
 
@@ -138,7 +134,7 @@ class Scanner:
         """The pattern's matches in these pieces; `numbers` are the numbers of lines."""
         data, offsets = self._contents.join(pieces)
         found = self._pattern.spans(data, limit=MAX_BATCH_SPANS, deadline=self._deadline)
-        at = np.searchsorted(offsets, found.starts, "right") - 1
+        at = offsets.searchsorted(found.starts, "right") - 1
         shift = pieces.start[at] - offsets[at]
         spans = Spans(
             pieces.row[at],

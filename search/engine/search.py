@@ -10,12 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-import numpy as np
-
 from search.engine.budget import Pace, PartialReason
 from search.engine.candidates import find_candidates
 from search.engine.clock import Clock
 from search.engine.counting import Tally
+from search.engine.pieces import Contents
 from search.engine.plan import make_plan
 from search.engine.request import NOTHING_COUNTED, Counted, EngineRequest, Position
 from search.engine.results import NO_LIMIT, FileMatch, Page, PageSize, SearchResult
@@ -75,7 +74,8 @@ class _Work:
         self._size = PageSize(
             request.max_files, NO_LIMIT if files_only else request.max_lines, request.context
         )
-        self._page = Page(generation, self._rows, self._size)
+        self._contents = Contents(generation.segments)
+        self._page = Page(generation, self._contents, self._rows, self._size)
         self._shrunk = self._files_only = False
         counted = request.after.counted if request.after else NOTHING_COUNTED
         self._until = counted.until
@@ -91,14 +91,14 @@ class _Work:
         """Scan rows until the page is full and the counting is over, or the time is up."""
         if not len(self._rows):
             return
-        scanner = Scanner(self._generation.segments, self._rows, self._plan, self._deadline)
+        scanner = Scanner(self._contents, self._rows, self._plan, self._deadline)
         pace = Pace()
         text_bytes = self._rows.text_bytes
         batches = scanned = matches = 0
         with self._clock.step("scan") as detail:
             while (at := self._next_row()) is not None and not self._deadline_hit:
                 before = int(text_bytes[at - 1]) if at else 0
-                end = int(np.searchsorted(text_bytes, before + pace.batch_bytes, "right"))
+                end = int(text_bytes.searchsorted(before + pace.batch_bytes, "right"))
                 began = perf_counter()
                 hits = scanner.scan(at, max(end, at + 1))
                 done = at + hits.rows_done
@@ -153,7 +153,7 @@ class _Work:
         """How many rows stand in front of a path, or up to and including it."""
         paths = self._generation.paths
         index = (bisect_right if inclusive else bisect_left)(paths, path)
-        return int(np.searchsorted(self._rows.path, index))
+        return int(self._rows.path.searchsorted(index))
 
     def _row_of_page(self) -> int:
         after = self._request.after
