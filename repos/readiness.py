@@ -94,6 +94,13 @@ def mark_all_indexed(
             _project(version)
 
 
+def record_size(version: Version, *, files: int, shards: int) -> None:
+    """Note how much is indexed of a commit whose size was not known yet."""
+    if version.files == 0 and files:
+        Version.objects.filter(pk=version.pk).update(files=files, shards=shards)
+        version.files, version.shards = files, shards
+
+
 def mark_none_indexed(repository_id: int) -> None:
     """Nothing of this repository can be searched until it is indexed again."""
     GroupVersion.objects.filter(version__repository_id=repository_id).delete()

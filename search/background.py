@@ -1,7 +1,13 @@
 """What runs behind the search: handlers of its jobs, and what happens on a sync."""
 
 from repos import work
-from search.serving import REPAIR
+from search.serving import REPAIR, forget
+from search.usecases.collect_indexes import (
+    UPKEEP,
+    queue_all_upkeep,
+    queue_upkeep,
+    upkeep_index,
+)
 from search.usecases.index_commits import (
     HISTORY,
     index_commit,
@@ -10,7 +16,8 @@ from search.usecases.index_commits import (
     repair_index,
 )
 from sourcegraph_site.jobs.handlers import register
-from sourcegraph_site.kernel.events import RepositorySynced, subscribe
+from sourcegraph_site.jobs.ticks import register_tick
+from sourcegraph_site.kernel.events import RepositoryRemoved, RepositorySynced, subscribe
 
 HOUR = 3600
 
@@ -20,4 +27,17 @@ def connect() -> None:
     register(work.INDEX, index_commit, time_limit_seconds=HOUR)
     register(HISTORY, index_history, time_limit_seconds=4 * HOUR)
     register(REPAIR, repair_index, time_limit_seconds=4 * HOUR)
+    register(UPKEEP, upkeep_index, time_limit_seconds=4 * HOUR)
+    register_tick("search.upkeep", HOUR, queue_all_upkeep)
     subscribe(RepositorySynced, queue_indexing)
+    subscribe(RepositorySynced, _tidy_after)
+    subscribe(RepositoryRemoved, _forget)
+
+
+def _tidy_after(event: RepositorySynced) -> None:
+    if event.changed:
+        queue_upkeep(event.repository_id)
+
+
+def _forget(event: RepositoryRemoved) -> None:
+    forget(event.storage_key)

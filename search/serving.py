@@ -83,11 +83,16 @@ def generation_of(repo: Repository, at: Resolved, paths: Sequence[str] = ()) -> 
         parts = [
             store.open_generation(at.commit, group, repo.group_paths(group)) for group in groups
         ]
-        return combine(parts)
+        generation = combine(parts)
     except CorruptIndex as exc:
         raise damaged(repo, at.commit, str(exc)) from exc
     except GenerationMissing as exc:
         raise damaged(repo, at.commit, "its segments are gone") from exc
+    if groups == repo.group_names:
+        readiness.record_size(
+            at.version, files=len(generation.paths), shards=len(generation.segments)
+        )
+    return generation
 
 
 @dataclass(frozen=True, slots=True)
