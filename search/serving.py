@@ -152,11 +152,14 @@ def damaged(repo: Repository, commit: str, what: str) -> IndexCorrupt:
     )
 
 
-def queue_repair(repository_id: int) -> None:
+def queue_repair(repository_id: int, files: Sequence[str] = ()) -> None:
+    """Queue the repair of an index; `files` of it are wrong although their checksums are right."""
     queue.enqueue_once(
         REPAIR,
         identity=f"repair:{repository_id}",
         exclusive=f"repair:{repository_id}",
         repository_id=repository_id,
-        join_running=True,
+        # One that is running has not been told of these files.
+        join_running=not files,
+        params={"files": list(files)},
     )

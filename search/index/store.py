@@ -11,7 +11,7 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -324,8 +324,11 @@ class IndexStore(IndexDirectory):
 
         return allowed
 
-    def repair(self) -> list[str]:
+    def repair(self, suspects: Collection[str] = ()) -> list[str]:
         """Check every byte of every file, and remove what is damaged.
+
+        Files named in `suspects` go whatever their checksums say: they are whole, and `verify`
+        found them to differ from Git.
 
         What is gone comes back with the next `index_commit` or `index_commits`; until then
         its commits are missing, which is an error to a caller and never an empty answer.
@@ -343,6 +346,8 @@ class IndexStore(IndexDirectory):
                     self.read_manifest(path)
                 except CorruptIndex:
                     removed.append(path)
+            files = [*self.segment_files(), *self.manifest_files()]
+            removed += [path for path in files if path.name in suspects and path not in removed]
             self.remove(removed)
             with self._mutex:
                 self._generations.clear()

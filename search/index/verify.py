@@ -63,12 +63,12 @@ def _verify_manifest(store: IndexStore, path: Path) -> list[Problem]:
     try:
         manifest = store.read_manifest(path)
         segments = [store.open_segment(each) for each in manifest.segments]
+        everything = store.open_segments(manifest.options)
         listing = list_tree(store.git_dir, manifest.commit, manifest.scope)
     except FileNotFoundError as exc:
         return [Problem(path.name, str(exc))] if path.exists() else []
     except (CorruptIndex, GitFailed) as exc:
         return [Problem(path.name, str(exc))]
-    everything = store.open_segments(manifest.options)
     match = match_listing(listing, everything, store.override())
     if match.missing.any():
         return [Problem(path.name, f"{int(match.missing.sum())} paths are in no segment")]

@@ -96,7 +96,7 @@ def describe(condition: Condition) -> str:
         case All():
             return "ALL"
         case Trigrams(codes=codes):
-            return " ".join(_quoted(code) for code in codes)
+            return " ".join(f'"{text_of(code)}"' for code in codes)
         case And(conditions=parts):
             return " AND ".join(f"({describe(part)})" for part in parts)
         case Or(conditions=()):
@@ -105,6 +105,6 @@ def describe(condition: Condition) -> str:
             return " OR ".join(f"({describe(part)})" for part in parts)
 
 
-def _quoted(code: int) -> str:
-    text = bytes((code & 255, code >> 8 & 255, code >> 16)).decode("utf-8", "backslashreplace")
-    return f'"{text}"'
+def text_of(code: int) -> str:
+    """The three bytes of a trigram, for people."""
+    return bytes((code & 255, code >> 8 & 255, code >> 16)).decode("utf-8", "backslashreplace")

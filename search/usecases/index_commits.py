@@ -140,7 +140,8 @@ def repair_index(handle: JobHandle) -> dict[str, Any]:
     """Handler of `search.repair`: drop what is damaged and index again what was lost."""
     repo = _repository(handle.job)
     handle.progress("indexing", phase="checking")
-    removed = store_of(repo.storage_key).repair()
+    suspects = handle.job.params.get("files", [])
+    removed = store_of(repo.storage_key).repair(suspects)
     forget(repo.storage_key)
     with transaction.atomic():
         handle.confirm()
