@@ -9,10 +9,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from sourcegraph_site.accounts.authentication import actor_of, client_address
 from sourcegraph_site.accounts.policy import public_read
+from sourcegraph_site.accounts.usecases.api_keys import CreateApiKey, create_api_key
 from sourcegraph_site.api import limits
 from sourcegraph_site.kernel.actor import Actor, ActorKind
 from sourcegraph_site.kernel.errors import AccessDenied, AppError, AuthenticationRequired
@@ -106,8 +107,53 @@ def keys(request: HttpRequest) -> HttpResponse:
     return render(request, "keys.html", {"key_map": KEY_MAP})
 
 
-@require_safe
+SYNTAX = (
+    ("def \\w+_commit", _("Regular expression (RE2), one line at a time")),
+    ("\\bName\\b", _("A whole word; letters of every script count")),
+    ("(?i)todo", _("Any case for this part; the toggle does it for all")),
+    ("^import", _("At the start of a line; $ is the end, CRLF files included")),
+    ("foo|bar", _("One or the other")),
+    ("a.*b", _("Both on one line, in this order; a match never crosses a line")),
+)
+GLOBS = (
+    ("*.py", _("Files of this name in any directory")),
+    ("src/**/*.ts", _("Below a directory, at any depth")),
+    ("!vendor", _("Leaves out a directory and all below it; the last glob that matches wins")),
+    ("*.{c,h}", _("Alternatives")),
+)
+WALK = (
+    ("search", _("Find lines; the answer names the commit to go on with")),
+    ("read, read_many", _("Read lines round a hit at that commit")),
+    ("find, list", _("Find files by name, look into directories")),
+    ("diff, log, blame", _("What changed, since when, and by whom")),
+    ("resolve, refs", _("Turn a branch or tag into a commit")),
+    ("repositories, availability", _("What is here, and what is ready")),
+)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 def connect(request: HttpRequest) -> HttpResponse:
     """What to paste into which client; the address's hash chooses the client."""
-    context = {"section": "connect", "clients": clients(), "mcp_url": mcp_url()}
-    return render(request, "connect.html", context)
+    return _connect_with_key(request) if request.method == "POST" else _connect(request, "")
+
+
+@page
+def _connect_with_key(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """A key made now, named `connect`, stands in the answer to this POST alone."""
+    made = create_api_key(signed_in(actor), CreateApiKey(name="connect"))
+    return _connect(request, made.key or "")
+
+
+def _connect(request: HttpRequest, key: str) -> HttpResponse:
+    context = {
+        "section": "connect",
+        "clients": clients(key),
+        "mcp_url": mcp_url(),
+        "made": bool(key),
+        "walk": WALK,
+        "syntax": SYNTAX,
+        "globs": GLOBS,
+    }
+    response = render(request, "connect.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
