@@ -17,6 +17,7 @@ SYNC = "repos.sync"
 INDEX = "search.index"
 RETAIN = "repos.retain"
 MAINTAIN = "repos.maintain"
+RESTORE = "repos.restore"
 KINDS = {SYNC: "sync", INDEX: "index", RETAIN: "prepare"}
 
 SECONDS_BESIDE_GIT = 45 * 60
@@ -103,6 +104,20 @@ def queue_retain(
         requested_revision=requested_revision,
         actor=actor,
         params={"ref": ref},
+    )
+
+
+def queue_restore(repo: Repository) -> tuple[Job, bool]:
+    """Queue the check of the mirror under its lease, and its replacement if it is damaged."""
+    return queue.enqueue_once(
+        RESTORE,
+        identity=f"restore:{repo.pk}",
+        exclusive=exclusive_key(repo.pk),
+        repository_id=repo.pk,
+        source=Job.Source.MANUAL,
+        join_running=True,
+        time_limit_seconds=job_seconds(repo),
+        policy_revision=repo.policy_revision,
     )
 
 

@@ -95,6 +95,18 @@ def remove_leftovers() -> int:
     return count
 
 
+def leftovers() -> list[Path]:
+    """The directories that `remove_leftovers` would remove."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for directory in [each for each in scratch_root().iterdir() if each.is_dir()]:
+            lock = _lock(directory)
+            if lock is not None:
+                os.close(lock)
+                found.append(directory)
+    return sorted(found)
+
+
 def _reserve() -> tuple[Path, int]:
     """A new directory's path, locked before the directory exists."""
     while True:

@@ -61,14 +61,25 @@ def pack(mirror: Path) -> None:
 
 def sweep_left_behind(now: float | None = None) -> int:
     """Remove what crashes left in staging and trash; how many entries went."""
+    entries = left_behind(now)
+    for entry in entries:
+        erase(entry)
+    return len(entries)
+
+
+def left_behind(now: float | None = None) -> list[Path]:
+    """What lies in the trash, and what has lain in staging for an hour."""
     before = (time.time() if now is None else now) - LEFT_BEHIND_SECONDS
-    count = 0
-    for root, limit in ((layout.staging_root(), before), (layout.trash_root(), None)):
-        for entry in _entries(root):
-            if limit is None or _changed(entry) < limit:
-                shutil.rmtree(entry, ignore_errors=True)
-                count += 1
-    return count
+    old = [entry for entry in _entries(layout.staging_root()) if _changed(entry) < before]
+    return old + _entries(layout.trash_root())
+
+
+def erase(path: Path) -> None:
+    """Remove a directory or a file that nobody uses."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def orphans(known: set[str], now: float | None = None) -> list[Path]:

@@ -129,17 +129,22 @@ def _has_no_refs(route: Route, watch: Watch) -> bool:
         return False
 
 
+def init_mirror(path: Path) -> None:
+    """Make an empty bare repository here."""
+    local_git(
+        None,
+        *("-c", "init.defaultBranch=main", "init", "--bare", "--quiet", "--template="),
+        *("--object-format=sha1", "--end-of-options", str(path)),
+    )
+
+
 def ensure_mirror(storage_key: str) -> Path:
     """The mirror's directory, made if it does not exist; it appears whole, by rename."""
     path = layout.mirror_path(storage_key)
     if path.is_dir():
         return path
     staged = layout.fresh(layout.staging_root())
-    local_git(
-        None,
-        *("-c", "init.defaultBranch=main", "init", "--bare", "--quiet", "--template="),
-        *("--object-format=sha1", "--end-of-options", str(staged)),
-    )
+    init_mirror(staged)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.rename(staged, path)

@@ -12,6 +12,7 @@ from repos.gitstore import layout, maintenance
 from repos.gitstore.disk import full_disk_is_named, size_of
 from repos.models import Repository, Version
 from repos.usecases.remove_repository import discard
+from sourcegraph_site.audit import retention
 from sourcegraph_site.jobs import queue
 from sourcegraph_site.jobs.handle import JobHandle
 from sourcegraph_site.kernel import clock
@@ -26,13 +27,14 @@ MAX_SAMPLES = 20
 
 
 def housekeep() -> None:
-    """One pass: expire receipts and retentions, sweep leftovers, sample disks, queue packing.
+    """One pass: expire what is past its time, sweep leftovers, sample disks, queue packing.
 
     Bounded: at most one orphan, 20 disk samples and one mirror to pack a pass.
     """
     now = clock.now()
     idempotency.expire()
     retained.expire(now)
+    retention.expire()
     maintenance.sweep_left_behind()
     sweep_orphan()
     _sample_disks()

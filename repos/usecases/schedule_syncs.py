@@ -1,6 +1,9 @@
 """The tick that queues what is due."""
 
+from datetime import timedelta
+
 from django.db import transaction
+from django.db.models import Q
 
 from repos import work
 from repos.models import Repository
@@ -9,6 +12,7 @@ from sourcegraph_site.kernel import clock
 
 EVERY_SECONDS = 20
 MAX_PER_TICK = 500
+SLACK = timedelta(seconds=30)
 
 
 def schedule_due_syncs() -> int:
@@ -18,7 +22,12 @@ def schedule_due_syncs() -> int:
     repository whose sync is queued or running is only moved on.
     """
     now = clock.now()
-    due = Repository.objects.filter(enabled=True, deleted_at=None, next_sync_at__lte=now)
+    # One that began in the future began before the clock was set back.
+    due = Repository.objects.filter(
+        Q(next_sync_at__lte=now) | Q(last_sync_started_at__gt=now + SLACK),
+        enabled=True,
+        deleted_at=None,
+    )
     queued = 0
     for repo in due.order_by("next_sync_at")[:MAX_PER_TICK]:
         later = next_sync(now, repo.sync_interval_minutes, repo.consecutive_failures)

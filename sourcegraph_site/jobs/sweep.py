@@ -1,6 +1,6 @@
 """Repairs what crashes leave behind: lost bells, vanished workers, old rows."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import F, Q, QuerySet, Window
@@ -14,6 +14,7 @@ KEPT_AUTOMATIC = 32  # per repository
 KEPT_OTHERS = timedelta(hours=24)
 KEPT_FAILURES = 50  # per repository
 FAILURES_FOR = timedelta(days=30)
+SLACK = timedelta(seconds=30)  # clocks of two machines differ by less
 
 
 def every_seconds() -> float:
@@ -24,11 +25,28 @@ def every_seconds() -> float:
 def sweep() -> None:
     """Fail what was tried often enough; ring for whatever could run now and may have no bell."""
     now = clock.now()
+    settle_clock(now)
     for job in Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=now):
         queue.give_up(job, now)
     waiting = queue.claimable(now)[: settings.JOB_PROCESSES].count()
     # Bells of the sweep lapse, or a long busy hour would pile them up.
     queue.ring(waiting, expires=3 * every_seconds())
+
+
+def settle_clock(now: datetime) -> int:
+    """Bring jobs back to the present after the clock was set back; how many there were.
+
+    A worker that lives renews its lease within a quarter of it, so a lease that ends later
+    than one from now was given before the step, perhaps to a worker that is gone: it gets one
+    lease more. A queued job that was last touched in the future would wait for that moment.
+    """
+    running = Job.objects.filter(
+        state=Job.State.RUNNING, lease_until__gt=now + queue.lease() + SLACK
+    ).update(lease_until=now + queue.lease(), updated_at=now)
+    queued = Job.objects.filter(
+        state=Job.State.QUEUED, not_before__gt=now, updated_at__gt=now + SLACK
+    ).update(not_before=now, updated_at=now)
+    return running + queued
 
 
 def expire() -> None:
