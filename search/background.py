@@ -1,11 +1,13 @@
 """What runs behind the search: handlers of its jobs, and what happens on a sync."""
 
 from repos import work
-from search.serving import REPAIR, forget
+from search.serving import REPAIR
 from search.usecases.collect_indexes import (
+    ALL_EVERY_SECONDS,
     UPKEEP,
+    forget_removed,
     queue_all_upkeep,
-    queue_upkeep,
+    tidy_after,
     upkeep_index,
 )
 from search.usecases.index_commits import (
@@ -28,16 +30,7 @@ def connect() -> None:
     register(HISTORY, index_history, time_limit_seconds=4 * HOUR)
     register(REPAIR, repair_index, time_limit_seconds=4 * HOUR)
     register(UPKEEP, upkeep_index, time_limit_seconds=4 * HOUR)
-    register_tick("search.upkeep", HOUR, queue_all_upkeep)
+    register_tick("search.upkeep", ALL_EVERY_SECONDS, queue_all_upkeep)
     subscribe(RepositorySynced, queue_indexing)
-    subscribe(RepositorySynced, _tidy_after)
-    subscribe(RepositoryRemoved, _forget)
-
-
-def _tidy_after(event: RepositorySynced) -> None:
-    if event.changed:
-        queue_upkeep(event.repository_id)
-
-
-def _forget(event: RepositoryRemoved) -> None:
-    forget(event.storage_key)
+    subscribe(RepositorySynced, tidy_after)
+    subscribe(RepositoryRemoved, forget_removed)

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from readers.errors import PathNotRegistered
 from readers.paths import covers
 from repos import readiness
 from repos.gitstore.layout import index_path, mirror_path
-from repos.models import Repository
+from repos.models import Repository, Version
 from repos.revisions import Resolved
 from search.engine.signature import signature_of
 from search.errors import IndexCorrupt, IndexNotReady, ScopeNotReady
@@ -46,6 +47,9 @@ def store_of(storage_key: str) -> IndexStore:
     with _mutex:
         store = _stores.get(storage_key)
         if store is None:
+            # A removed index keeps its disk space for as long as somebody has it mapped.
+            for key in [key for key, old in _stores.items() if not old.root.is_dir()]:
+                del _stores[key]
             store = _stores[storage_key] = IndexStore(
                 index_path(storage_key),
                 mirror_path(storage_key),
@@ -59,8 +63,11 @@ def store_of(storage_key: str) -> IndexStore:
 
 
 def forget(storage_key: str) -> None:
+    """Drop what this process remembers of an index; the next search opens it anew."""
     with _mutex:
         _stores.pop(storage_key, None)
+        for key in [key for key in _known if key[0] == storage_key]:
+            del _known[key]
 
 
 def generation_of(repo: Repository, at: Resolved, paths: Sequence[str] = ()) -> Generation:
@@ -89,10 +96,16 @@ def generation_of(repo: Repository, at: Resolved, paths: Sequence[str] = ()) -> 
     except GenerationMissing as exc:
         raise damaged(repo, at.commit, "its segments are gone") from exc
     if groups == repo.group_names:
-        readiness.record_size(
-            at.version, files=len(generation.paths), shards=len(generation.segments)
-        )
+        _record_size(at.version, generation)
     return generation
+
+
+def _record_size(version: Version, generation: Generation) -> None:
+    """Commits behind the heads are indexed together, and counted when first searched."""
+    try:
+        readiness.record_size(version, files=len(generation.paths), shards=len(generation.segments))
+    except DatabaseError as exc:
+        log.warning("the size of %s was not recorded: %s", version.commit, exc)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ needs any of it. What a search has open stays readable until it lets go (store.p
 """
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,19 +26,23 @@ class Collected:
 
 
 def collect(
-    store: IndexStore, keep: Collection[tuple[str, str]], *, grace_s: float = GRACE_S
+    store: IndexStore,
+    keep: Callable[[], Collection[tuple[str, str]]],
+    *,
+    grace_s: float = GRACE_S,
 ) -> Collected:
-    """One pass. `keep`: commit and group of every generation that is retained.
+    """One pass. `keep()`: commit and group of every generation that is retained.
 
-    A segment younger than `grace_s` stays: the commit that it was built for may have come
-    after `keep` was read.
+    It is called under the lock, so that what was indexed while the lock was waited for is
+    kept. A segment younger than `grace_s` stays: the commit that it was built for may come to
+    be known only after it.
 
     Raises:
         GitFailed: a commit in `keep` is missing; nothing was removed.
         CorruptIndex: a file is damaged; see `IndexStore.repair`.
     """
-    kept = set(keep)
     with store.writing():
+        kept = set(keep())
         manifests = store.manifests()
         unwanted = [each for each in manifests if (each.commit, each.group) not in kept]
         generation = None

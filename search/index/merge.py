@@ -8,7 +8,7 @@ rewritten by itself. Texts are taken from the old segments, never from Git.
 
 import shutil
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,12 +65,14 @@ def _smallest_tier(live: list[int]) -> int:
     return 2 if crowded and live[0] + live[1] <= MAX_SEGMENT_INPUT else 0
 
 
-def merge(store: IndexStore, commits: Collection[str], workers: int | None = None) -> list[str]:
+def merge(
+    store: IndexStore, commits: Callable[[], Collection[str]], workers: int | None = None
+) -> list[str]:
     """Join segments until none is worth joining. Returns the ids of the new ones.
 
-    Everything that `commits` or a manifest needs stays; the rest of a segment is dropped when
-    the segment is rewritten. Searches go on meanwhile, and after it with the old files until
-    they let go of them.
+    Everything that a manifest or `commits()`, called under the lock, needs stays; the rest of
+    a segment is dropped when the segment is rewritten. Searches go on meanwhile, and after it
+    with the old files until they let go of them.
 
     Raises:
         CorruptIndex: a segment is damaged; nothing was copied from it.
@@ -81,7 +83,7 @@ def merge(store: IndexStore, commits: Collection[str], workers: int | None = Non
     with store.writing():
         segments = store.open_segments(store.options.digest)
         manifests = [_settle(store, each, segments) for each in store.manifests()]
-        live = Liveness(store, commits, manifests)
+        live = Liveness(store, commits(), manifests)
         alive = [live.documents(segment) for segment in segments]
         tallies = [
             Tally(len(segment.content), int(segment.document_length[rows].sum(dtype=np.int64)))

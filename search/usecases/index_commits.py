@@ -84,7 +84,7 @@ def index_commit(handle: JobHandle) -> dict[str, Any]:
 
     def build(store: IndexStore) -> BuildReport:
         return store.index_commit(
-            job.commit, group=job.group, scope=scope, progress=_progress(handle)
+            job.commit, group=job.group, scope=scope, progress=progress_of(handle)
         )
 
     handle.progress("indexing", phase="indexing", done=0, total=0)
@@ -124,7 +124,7 @@ def _index_history_of(
 ) -> int:
     def build(store: IndexStore) -> BuildReport:
         return store.index_commits(
-            commits, scope=repo.group_paths(group), progress=_progress(handle)
+            commits, scope=repo.group_paths(group), progress=progress_of(handle)
         )
 
     report = _guarded(repo, commits[0], build)
@@ -169,7 +169,7 @@ def _guarded(
         raise damaged(repo, commit, str(exc)) from exc
 
 
-def _progress(handle: JobHandle) -> Progress:
+def progress_of(handle: JobHandle) -> Progress:
     """Shows the bytes done; stops the build when it is cancelled or the disk runs low."""
 
     def show(done: int, total: int) -> None:

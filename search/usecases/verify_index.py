@@ -11,7 +11,7 @@ from search.index.store import GenerationMissing, IndexStore
 from search.index.verify import Problem, verify
 from search.index.workers import GitFailed
 from search.serving import index_options, queue_repair
-from search.usecases.collect_indexes import kept_generations
+from search.usecases.collect_indexes import searchable_generations
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.inputs import Field, Input
 
@@ -49,26 +49,26 @@ def verify_index(actor: Actor, params: VerifyIndex) -> Iterator[Verified]:
 def _verified(repo: Repository, deep: bool) -> Verified:
     # A store of its own, so that nothing counts as checked because it once was.
     store = IndexStore(index_path(repo.storage_key), mirror_path(repo.storage_key), index_options())
-    kept = kept_generations(repo)
-    problems = _problems(repo, store, kept, deep)
+    wanted = searchable_generations(repo)
+    problems = _problems(repo, store, wanted, deep)
     if problems:
         queue_repair(repo.pk, files=sorted({problem.name for problem in problems}))
     return Verified(
         repository=repo.name,
-        generations=len(kept),
+        generations=len(wanted),
         segments=len(store.segment_files()),
         problems=[f"{problem.name}: {problem.text}" for problem in problems],
     )
 
 
 def _problems(
-    repo: Repository, store: IndexStore, kept: set[tuple[str, str]], deep: bool
+    repo: Repository, store: IndexStore, wanted: set[tuple[str, str]], deep: bool
 ) -> list[Problem]:
     # Git may already have dropped the commit of a manifest that waits for its collection.
     waiting = {path.name for path in store.manifest_files()}
-    waiting -= {store.manifest_path(commit, group).name for commit, group in kept}
+    waiting -= {store.manifest_path(commit, group).name for commit, group in wanted}
     found = [problem for problem in verify(store, deep=deep) if problem.name not in waiting]
-    for commit, group in sorted(kept):
+    for commit, group in sorted(wanted):
         name = store.manifest_path(commit, group).name
         try:
             store.open_generation(commit, group, repo.group_paths(group))

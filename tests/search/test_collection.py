@@ -1,18 +1,25 @@
 """The upkeep of an index: generations and segments that nobody keeps go, a piece at a time."""
 
 import os
+from datetime import timedelta
 
 import pytest
 
+from repos import readiness
 from repos.models import Version
 from repos.revisions import resolve_commit
-from repos.work import queue_sync
+from repos.work import queue_index, queue_sync
 from search import serving
 from search.serving import generation_of, store_of
 from search.usecases.collect_indexes import kept_generations, queue_all_upkeep, queue_upkeep
+from sourcegraph_site.accounts import policy
+from sourcegraph_site.accounts.models import SettingsSection
 from sourcegraph_site.jobs.models import Job
+from sourcegraph_site.kernel import clock
 from sourcegraph_site.kernel.events import RepositoryRemoved, announce
 from tests.support.jobs import run_pending_jobs
+
+HOUR = timedelta(hours=1)
 
 pytestmark = pytest.mark.django_db
 
@@ -91,6 +98,42 @@ def test_what_is_kept_survives_any_number_of_passes(make_repository):
     assert list(generation_of(repo, resolve_commit(repo, first)).paths) == [b"a.txt"]
 
 
+def test_a_repair_in_progress_leaves_the_segments_it_is_going_to_use(make_repository):
+    repo, remote = make_repository(files={"a.txt": "one\n"}, index_history="heads")
+    age_segments(repo)
+    readiness.mark_none_indexed(repo.pk)
+    assert kept_generations(repo) == {(remote.tip("main"), "")}
+    upkeep(repo, passes=2)
+    assert (generations(repo), segments(repo)) == (1, 1)
+
+
+def test_what_is_being_indexed_is_kept_before_its_row_says_so(make_repository):
+    repo, remote = make_repository(files={"a.txt": "one\n"}, index_history="heads", run=False)
+    old = remote.tip("main")
+    remote.commit({"a.txt": "two\n"})
+    run_pending_jobs()
+    repo.refresh_from_db()
+    assert (old, "") not in kept_generations(repo)
+    queue_index(repo, old)
+    store_of(repo.storage_key).index_commit(old)
+    age_segments(repo)
+    assert (old, "") in kept_generations(repo)
+
+
+def test_upkeep_gives_way_to_a_running_build_and_comes_back(make_repository):
+    repo, remote = make_repository(files={"a.txt": "one\n"})
+    job, _ = queue_index(repo, remote.tip("main"))
+    Job.objects.filter(pk=job.pk).update(state="running", lease_until=clock.now() + HOUR)
+    upkeep(repo)
+    assert Job.objects.get(kind="search.upkeep").not_before > clock.now()
+
+
+def test_upkeep_that_finds_nothing_to_do_leaves_no_row(make_repository):
+    repo, _ = make_repository()
+    upkeep(repo)
+    assert not Job.objects.filter(kind="search.upkeep").exists()
+
+
 def test_a_changed_option_rebuilds_under_the_old_index(make_repository, settings):
     large = "x" * 3000 + "\n"
     repo, remote = make_repository(files={"small.txt": "s\n", "large.txt": large})
@@ -104,9 +147,26 @@ def test_a_changed_option_rebuilds_under_the_old_index(make_repository, settings
     generation = generation_of(repo, at)
     assert list(generation.paths) == [b"small.txt"]
     assert generation.skipped["too_large"] == 1
+    assert Version.objects.get(repository=repo).files == 1
     age_segments(repo)
     upkeep(repo)
     assert segments(repo) == 1
+
+
+def test_new_options_reach_commits_without_a_manifest_too(make_repository, settings):
+    repo, remote = make_repository(files={"large.txt": "x" * 3000 + "\n"}, run=False)
+    first = remote.tip("main")
+    remote.commit({"large.txt": None, "small.txt": "s\n"})
+    run_pending_jobs()
+    repo.refresh_from_db()
+    assert list(generation_of(repo, resolve_commit(repo, first)).paths) == [b"large.txt"]
+    settings.MAX_INDEXED_FILE_BYTES = 2000
+    serving.forget(repo.storage_key)
+    age_segments(repo)
+    upkeep(repo)
+    generation = generation_of(repo, resolve_commit(repo, first))
+    assert (list(generation.paths), generation.skipped["too_large"]) == ([], 1)
+    assert list(generation_of(repo, resolve_commit(repo, None)).paths) == [b"small.txt"]
 
 
 def test_history_is_indexed_when_the_setting_changes(make_repository):
@@ -119,6 +179,19 @@ def test_history_is_indexed_when_the_setting_changes(make_repository):
     repo.save()
     queue_all_upkeep()
     run_pending_jobs()
+    assert not Version.objects.filter(repository=repo, indexed=False).exists()
+
+
+def test_the_sites_default_turned_to_all_indexes_histories_at_the_next_sync(make_repository):
+    SettingsSection.objects.create(name="repository_defaults", values={"index_history": "heads"})
+    policy.forget()
+    repo, remote = make_repository(files={"a.txt": "one\n"}, run=False)
+    remote.commit({"b.txt": "two\n"})
+    run_pending_jobs()
+    assert Version.objects.filter(repository=repo, indexed=False).count() == 1
+    SettingsSection.objects.update(values={"index_history": "all"})
+    policy.forget()
+    sync(repo)
     assert not Version.objects.filter(repository=repo, indexed=False).exists()
 
 

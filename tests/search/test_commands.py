@@ -58,7 +58,7 @@ def test_explain_as_json_has_the_same(repo):
     assert found["plan"]["Strategy"] == "literal"
     assert (found["file_count"], found["line_count"], found["match_count"]) == (2, 3, 3)
     assert [step["Step"] for step in found["steps"]] == ["candidates", "scan", "page"]
-    assert {each["text"]: each["blocks"] for each in found["trigrams"]}["hea"] == 2
+    assert {each["text"]: each["blocks"] for each in found["trigrams"]}["hea"] == 3
     (segment,) = found["segments"]
     assert (segment["documents"], segment["blocks"], segment["live_blocks"]) == (3, 3, 3)
 

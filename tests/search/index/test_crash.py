@@ -131,13 +131,13 @@ def test_a_merge_killed_at_any_write_loses_nothing_and_the_next_one_finishes(
         store.index_commit(commit)
         contents[commit] = texts(store.open_generation(commit))
     change = 0
-    while killed_at(change := change + 1, lambda: merge(make_store(), list(contents))):
+    while killed_at(change := change + 1, lambda: merge(make_store(), lambda: list(contents))):
         store = make_store()
         assert {c: texts(store.open_generation(c)) for c in contents} == contents
     assert change > 25
     store = make_store()
-    merge(store, list(contents))
-    collect(store, [(commit, "") for commit in contents], grace_s=0)
+    merge(store, lambda: list(contents))
+    collect(store, lambda: [(commit, "") for commit in contents], grace_s=0)
     assert len(store.segment_files()) == 1
     assert {c: texts(store.open_generation(c)) for c in contents} == contents
     assert verify(store, deep=True) == []
@@ -149,11 +149,15 @@ def test_a_collection_killed_at_any_write_takes_nothing_that_is_kept(repository,
     for commit in commits:
         make_store().index_commit(commit)
     *_, kept = commits
+
+    def run() -> object:
+        return collect(make_store(), lambda: [(kept, "")], grace_s=0)
+
     change = 0
-    while killed_at(change := change + 1, lambda: collect(make_store(), [(kept, "")], grace_s=0)):
+    while killed_at(change := change + 1, run):
         assert texts(make_store().open_generation(kept)) == {b"a": b"text 3\n"}
     for _ in commits:
-        collect(make_store(), [(kept, "")], grace_s=0)
+        run()
     assert len(make_store().segment_files()) == len(make_store().manifest_files()) == 1
 
 

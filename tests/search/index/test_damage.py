@@ -125,7 +125,7 @@ def test_a_damaged_segment_is_never_merged_into_a_good_one(repository, make_stor
     for i in range(4):
         store.index_commit(repository.commit({"new": f"{i}\n"}))
     with pytest.raises(CorruptIndex, match=path.name):
-        merge(store, [commit])
+        merge(store, lambda: [commit])
     assert len(store.segment_files()) == 5
 
 

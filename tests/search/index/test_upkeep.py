@@ -29,7 +29,7 @@ def history(repository, store):
 
 def test_a_merge_keeps_every_generation_as_it_was(store, history):
     assert len(store.segment_files()) == 10
-    assert len(merge(store, list(history))) == 1
+    assert len(merge(store, lambda: list(history))) == 1
     assert len(store.segment_files()) == 1
     fresh = IndexStore(store.root, store.git_dir)
     for each in (store, fresh):
@@ -40,17 +40,17 @@ def test_a_merge_keeps_every_generation_as_it_was(store, history):
 def test_a_generation_that_is_open_stays_readable_after_a_merge_and_a_collection(store, history):
     first, *_, last = history
     generation = store.open_generation(first)
-    merge(store, [last])
-    collect(store, [(last, "")], grace_s=0)
+    merge(store, lambda: [last])
+    collect(store, lambda: [(last, "")], grace_s=0)
     assert texts(generation) == history[first]
 
 
 def test_a_merge_drops_what_no_commit_and_no_manifest_wants(store, history):
     *_, last = history
     for commit in list(history)[:-1]:
-        collect(store, [(last, "")], grace_s=0)
+        collect(store, lambda: [(last, "")], grace_s=0)
         assert not store.has_manifest(commit)
-    merge(store, [last])
+    merge(store, lambda: [last])
     (segment,) = store.open_segments()
     wanted = set(history[last].values())
     assert {bytes(segment.text(d)) for d in range(len(segment.document_oids))} == wanted
@@ -61,13 +61,13 @@ def test_a_merge_keeps_what_a_commit_without_a_manifest_wants(repository, store)
     commits = [repository.commit({"a": f"version {i}\n"}) for i in range(6)]
     for commit in commits:
         store.index_commits([commit])
-    merge(store, commits)
+    merge(store, lambda: commits)
     for i, commit in enumerate(commits):
         assert texts(store.open_generation(commit)) == {b"a": b"version %d\n" % i}
 
 
 def test_a_merge_keeps_why_blobs_were_skipped(store, history):
-    merge(store, list(history))
+    merge(store, lambda: list(history))
     *_, last = history
     assert store.index_commit(last).new_documents == 0
     assert store.open_generation(last).skipped == {"binary": 10}
@@ -79,7 +79,7 @@ def test_a_segment_that_is_mostly_dead_is_rewritten(repository, store):
     second = repository.commit({"big": None})
     store.index_commits([first])
     before = store.segment_files()[0].stat().st_size
-    merge(store, [second])
+    merge(store, lambda: [second])
     (path,) = store.segment_files()
     assert path.stat().st_size < before / 2
     assert texts(store.open_generation(second)) == {b"small": b"keep\n"}
@@ -105,7 +105,7 @@ def test_however_many_syncs_there_were_few_segments_are_left(seed):
 
 def test_one_pass_removes_one_generation(store, history):
     *_, last = history
-    removed = collect(store, [(last, "")], grace_s=0)
+    removed = collect(store, lambda: [(last, "")], grace_s=0)
     assert removed.generation == (next(iter(history)), "")
     assert len(store.manifest_files()) == 9
 
@@ -115,10 +115,10 @@ def test_a_segment_goes_when_nothing_wants_it_and_its_grace_is_over(repository, 
     new = repository.commit({"a": "new\n"})
     store.index_commit(old)
     store.index_commit(new)
-    assert collect(store, [(new, "")]).segments == ()
+    assert collect(store, lambda: [(new, "")]).segments == ()
     for path in store.segment_files():
         os.utime(path, (0, 0))
-    removed = collect(store, [(new, "")])
+    removed = collect(store, lambda: [(new, "")])
     assert len(removed.segments) == 1 and removed.freed_bytes > 0
     assert texts(store.open_generation(new)) == {b"a": b"new\n"}
     with pytest.raises(GenerationMissing):
@@ -129,7 +129,7 @@ def test_a_kept_commit_without_a_manifest_keeps_its_segments(repository, store):
     old = repository.commit({"a": "old\n"})
     new = repository.commit({"a": "new\n"})
     store.index_commits([old, new])
-    assert collect(store, [(old, ""), (new, "")], grace_s=0).segments == ()
+    assert collect(store, lambda: [(old, ""), (new, "")], grace_s=0).segments == ()
     assert texts(store.open_generation(old)) == {b"a": b"old\n"}
 
 
@@ -140,9 +140,9 @@ def test_segments_of_old_options_go_when_the_new_ones_have_everything(repository
     older = make_store(IndexOptions(max_blob_bytes=1000))
     older.index_commit(commit)
     newer = make_store()
-    assert collect(newer, [(commit, "")], grace_s=0).segments == ()
+    assert collect(newer, lambda: [(commit, "")], grace_s=0).segments == ()
     newer.index_commit(commit)
-    assert len(collect(newer, [(commit, "")], grace_s=0).segments) == 1
+    assert len(collect(newer, lambda: [(commit, "")], grace_s=0).segments) == 1
     assert texts(newer.open_generation(commit)) == {b"a": b"x\n"}
 
 
@@ -150,5 +150,5 @@ def test_debris_of_a_killed_builder_is_swept(store, history):
     debris = store.root / "staging" / "left-over"
     debris.mkdir(parents=True)
     (debris / "content.0").write_bytes(b"x")
-    collect(store, [(commit, "") for commit in history])
+    collect(store, lambda: [(commit, "") for commit in history])
     assert not (store.root / "staging").exists()
