@@ -1,8 +1,10 @@
 """The commands that look into an index: what they print, and how they end."""
 
 import json
+import re
 from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -138,3 +140,36 @@ def test_verifying_an_unknown_repository_checks_nothing(repo):
     with pytest.raises(CommandError, match="REPOSITORY_NOT_FOUND"):
         printed("verify_index", "acme/tools", "acme/absent")
     assert repairs() == 0
+
+
+CHANGES = "".join(f"- release {number}: small parts repaired\n" for number in range(1, 401))
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "engine.md"
+
+
+def without_what_varies(text: str) -> str:
+    """Times and the names of segments."""
+    return re.sub(r"\d+\.\d{3} ms", "ms", re.sub(r"segment [0-9a-f]{8}", "segment", text))
+
+
+def test_the_example_of_the_guide_is_what_the_command_prints(make_repository):
+    files = {
+        "CHANGES": CHANGES,
+        "README.md": "Reads headers. Old parsers are gone.\n",
+        "src/parse.py": FILES["src/parse.py"],
+        "src/show.py": FILES["src/show.py"],
+    }
+    repo, remote = make_repository(files=files)
+    show = "from parse import parse_header\nfor line in open('x'):\n    print(parse_header(line))\n"
+    remote.commit({"src/show.py": show})
+    queue_sync(repo)
+    run_pending_jobs()
+    guide = GUIDE.read_text(encoding="utf-8")
+    _, shown = guide.split("$ manage.py explain_search acme/tools 'parse_\\w+\\('\n")
+    ours = printed("explain_search", "acme/tools", r"parse_\w+\(")
+    spaces = re.compile(r" +")
+    expected, found = (
+        spaces.sub(" ", without_what_varies(text)) for text in (shown.split("```")[0], ours)
+    )
+    assert found == expected
+    for line in show.splitlines():
+        assert line.strip() in guide

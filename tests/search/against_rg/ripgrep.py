@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from tests.search.against_rg.query import Hits, Query, Refused
@@ -28,7 +27,6 @@ def ensure_ripgrep() -> str:
     return found
 
 
-@lru_cache(maxsize=256)
 def search(root: Path, query: Query, paths: tuple[str, ...] = (".",)) -> Hits | Refused:
     """Every matching line below `root`, or ripgrep's message."""
     done = _run(root, query, [*_FLAGS, "--json"], paths)

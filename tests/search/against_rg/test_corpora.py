@@ -20,12 +20,13 @@ from tests.search.against_rg.compare import chosen_queries, difference, first_sp
 from tests.search.against_rg.generate import queries
 from tests.search.against_rg.query import Hits, Query, Refused
 from tests.search.against_rg.subject import hits_of, request_of
-from tests.search.engine.world import all_pages, run
+from tests.search.engine.world import run
 from tests.support.git_remote import GitRemote, git
 
 SEED = 31
 GENERATED = 2_000
 _FILES_LOOKED_AT = 20
+_ALL_FILES = 1_000_000  # on one page; paging is tested elsewhere
 
 pytestmark = pytest.mark.needs_rg
 
@@ -45,14 +46,14 @@ def difference_at(place: Bundled, query: Query) -> str | None:
     Of an answer of more than 10,000 matches the files are compared, and all lines of a few.
     """
     try:
-        request = request_of(query, output="files")
+        request = request_of(query, output="files", max_files=_ALL_FILES)
     except AppError as exc:
         return difference(query, Refused(exc.message), ripgrep.search(place.tree, query))
     theirs = ripgrep.matches_by_file(place.tree, query)
     if isinstance(theirs, Refused):
         return difference(query, {}, theirs)
-    pages = all_pages(place.generation, request)
-    ours = [file.path.decode() for page in pages for file in page.files]
+    answer = run(place.generation, request)
+    ours = [file.path.decode() for file in answer.files]
     if is_listed(query):
         return None
     if ours != sorted(theirs, key=str.encode):
@@ -60,7 +61,7 @@ def difference_at(place: Bundled, query: Query) -> str | None:
     total = sum(theirs.values())
     if total <= MATCH_CAP:
         return difference(query, hits_of(place.generation, query), all_lines(place, query))
-    if pages[0].partial_reason is not PartialReason.MATCH_CAP:
+    if answer.partial_reason is not PartialReason.MATCH_CAP:
         return f"{total} matches, and the answer does not say that it stopped counting"
     some = random.Random(query.pattern).sample(ours, min(len(ours), _FILES_LOOKED_AT))
     found = hits_of(place.generation, query, paths=some)
