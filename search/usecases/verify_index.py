@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from repos.access import get_visible, visible_to
 from repos.gitstore.layout import index_path, mirror_path
 from repos.models import Repository
+from repos.revisions import storage_missing
 from search.index.format import CorruptIndex
 from search.index.store import GenerationMissing, IndexStore
 from search.index.verify import Problem, verify
@@ -29,6 +30,7 @@ class Verified:
     generations: int
     segments: int
     problems: list[str]
+    repair_queued: bool
 
 
 def verify_index(actor: Actor, params: VerifyIndex) -> Iterator[Verified]:
@@ -50,14 +52,30 @@ def _verified(repo: Repository, deep: bool) -> Verified:
     # A store of its own, so that nothing counts as checked because it once was.
     store = IndexStore(index_path(repo.storage_key), mirror_path(repo.storage_key), index_options())
     wanted = searchable_generations(repo)
+    if storage_missing(repo):
+        # Nothing to compare with, and nothing to build from.
+        problems = [Problem(repo.name, "its mirror is not on the disk")]
+        return _result(repo, store, wanted, problems, repair_queued=False)
     problems = _problems(repo, store, wanted, deep)
     if problems:
         queue_repair(repo.pk, files=sorted({problem.name for problem in problems}))
+    return _result(repo, store, wanted, problems, repair_queued=bool(problems))
+
+
+def _result(
+    repo: Repository,
+    store: IndexStore,
+    wanted: set[tuple[str, str]],
+    problems: list[Problem],
+    *,
+    repair_queued: bool,
+) -> Verified:
     return Verified(
         repository=repo.name,
         generations=len(wanted),
         segments=len(store.segment_files()),
         problems=[f"{problem.name}: {problem.text}" for problem in problems],
+        repair_queued=repair_queued,
     )
 
 

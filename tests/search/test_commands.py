@@ -5,11 +5,13 @@ import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from repos.gitstore.layout import mirror_path
 from repos.models import Version
 from repos.revisions import resolve_commit
 from repos.work import queue_sync
@@ -134,6 +136,15 @@ def test_a_commit_whose_blobs_are_gone_is_a_problem(make_repository):
     with pytest.raises(CommandError):
         call_command("verify_index", stdout=out)
     assert f"{old.commit}.manifest: some of its blobs are in no segment" in out.getvalue()
+
+
+def test_without_a_mirror_there_is_nothing_to_repair_from(repo):
+    rmtree(mirror_path(repo.storage_key))
+    out = StringIO()
+    with pytest.raises(CommandError):
+        call_command("verify_index", stdout=out)
+    assert "its mirror is not on the disk" in out.getvalue()
+    assert repairs() == 0
 
 
 def test_verifying_an_unknown_repository_checks_nothing(repo):

@@ -36,14 +36,17 @@ class Command(BaseCommand):
         except AppError as exc:
             raise CommandError(f"{exc.code}: {exc.message}") from exc
         if damaged:
-            raise CommandError(f"Problems in {damaged} of the indexes; their repair is queued.")
+            raise CommandError(f"Problems in {damaged} of the indexes.")
 
     def _show(self, result: Verified) -> None:
         what = f"{result.generations} generations, {result.segments} segments"
         if not result.problems:
             self.stdout.write(f"{result.repository}: ok ({what})")
             return
-        self.stdout.write(f"{result.repository}: {len(result.problems)} problems ({what})")
+        repair = "repair queued" if result.repair_queued else "no repair possible"
+        self.stdout.write(
+            f"{result.repository}: {len(result.problems)} problems ({what}); {repair}"
+        )
         for problem in result.problems[:MAX_SHOWN]:
             self.stdout.write(f"  {problem}")
         if len(result.problems) > MAX_SHOWN:
