@@ -7,6 +7,7 @@ and computes the trigrams of every block anew and compares the postings.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
@@ -143,7 +144,7 @@ def _verify_postings(segment: Segment) -> list[Problem]:
         codes, numbers = _naive_pairs(segment, first, min(first + _BLOCKS_AT_ONCE, blocks))
         posted += len(codes)
         starts = np.flatnonzero(np.diff(codes.astype(np.int64), prepend=-1))
-        for start, end in zip(starts, [*starts[1:], len(codes)], strict=True):
+        for start, end in pairwise([*starts, len(codes)]):
             expected = BitMap(numbers[start:end])
             missing += len(expected - postings.get(int(codes[start]), BitMap()))
     found = sum(map(len, postings.values()))

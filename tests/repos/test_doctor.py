@@ -66,6 +66,11 @@ def test_a_healthy_instance_is_well_and_shows_its_disk_budget(well):
     assert "MiB are the reserve" in out.getvalue()
 
 
+def test_files_too_short_for_a_trigram_are_no_damage(make_repository):
+    repo, _ = make_repository(files={"a": "1", "b": ""})
+    assert doctor("--deep", "--repo", repo.name) == (0, "All is well.\n")
+
+
 def test_a_report_changes_nothing(well):
     aged(layout.repository_path("0" * 32))
     shutil.rmtree(layout.mirror_path(well.storage_key))

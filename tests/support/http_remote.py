@@ -18,7 +18,8 @@ class HttpRemote:
 
     Faults, changed at any time and in force from the next request on:
     `credentials`: (user, password) to be asked for; `status`: answer this instead;
-    `redirect_to`: 302 to this address; `hang_seconds`: wait before answering;
+    `redirect_to`: 302 to this address; `hang_seconds`: wait before answering, `hang_after`
+    so many requests (counted in `requests`, which may be cleared);
     `cut_after`: break the connection after so many bytes of a pack.
     """
 
@@ -28,6 +29,7 @@ class HttpRemote:
         self.status: int | None = None
         self.redirect_to: str | None = None
         self.hang_seconds = 0.0
+        self.hang_after = 0
         self.cut_after: int | None = None
         self.requests: Counter[str] = Counter()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -76,7 +78,7 @@ def _handler(remote: HttpRemote) -> type[BaseHTTPRequestHandler]:
             remote.requests[parts.path.rpartition("/")[2]] += 1
             self.close_connection = True
             body = self._body()
-            if remote.hang_seconds:
+            if remote.hang_seconds and remote.requests.total() > remote.hang_after:
                 remote.wait(remote.hang_seconds)
             if remote.redirect_to:
                 return self._plain(302, Location=remote.redirect_to)
