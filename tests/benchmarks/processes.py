@@ -46,6 +46,14 @@ def _tree(pid: int) -> list[int]:
     return found
 
 
+def _cpu_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def tree_bytes(pid: int) -> int:
     """Memory of a process and its descendants; what they share is counted once (PSS)."""
     total = 0
@@ -156,6 +164,11 @@ class Service:
     @property
     def memory_bytes(self) -> int:
         return tree_bytes(self.process.pid)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of the server's processes so far, in steps of 1/100 s."""
+        return sum(map(_cpu_seconds, _tree(self.process.pid)))
 
     def stop(self) -> None:
         self._client.close()
