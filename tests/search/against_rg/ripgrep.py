@@ -10,7 +10,12 @@ from pathlib import Path
 
 from tests.search.against_rg.query import Hits, Query, Refused
 
+_PATIENCE_S = 60
 _FLAGS = ("--no-config", "--hidden", "--no-ignore", "--sort", "path")
+
+
+class TooSlow(Exception):
+    """ripgrep was not done with this query after a minute; some take it very much longer."""
 
 
 def ensure_ripgrep() -> str:
@@ -67,7 +72,10 @@ def _run(
     for glob in query.globs:
         command += ["-g", glob]
     command += ["-e", query.pattern, "--", *paths]
-    return subprocess.run(command, cwd=root, capture_output=True, timeout=300)
+    try:
+        return subprocess.run(command, cwd=root, capture_output=True, timeout=_PATIENCE_S)
+    except subprocess.TimeoutExpired as exc:
+        raise TooSlow(query) from exc
 
 
 def _bytes(value: dict[str, str]) -> bytes:
