@@ -6,6 +6,7 @@ handshake in silence when anything is wrong with the stateless era.
 
 import json
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anyio
@@ -37,7 +38,9 @@ def session(live_server):
             ):
                 return await work(client)
 
-        return anyio.run(connected)
+        # A thread of its own: a browser's tests leave an event loop running in this one.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(anyio.run, connected).result()
 
     return run
 

@@ -189,6 +189,7 @@ def test_the_repository_picker_filters_and_keeps_what_is_typed(open_page, demo, 
     page = open_page("?repo=acme/tools&pattern=needle")
     page.locator("#pattern").fill("need")
     page.locator(".pick summary").first.click()
+    expect(page.locator(".pick[open] input").first).to_be_focused()
     page.keyboard.type("oth")
     expect(page.locator("#picked-repos a")).to_have_count(1)
     page.keyboard.press("Enter")
