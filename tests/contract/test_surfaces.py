@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from readers.remote import catalog as catalogs
-from repos.models import Repository
+from repos.models import Repository, Version
 from repos.work import queue_sync
 from sourcegraph_site.kernel.wire import pascal
 from tests.cli.conftest import Program
@@ -39,12 +39,14 @@ def remote(make_repository):
 
 @pytest.fixture
 def rest(client):
-    def call(route: str, body: dict[str, Any] | None = None, **query: str) -> Any:
+    def call(route: str, body: Any = None, headers: Any = None, **query: str) -> Any:
         url = f"/sourcegraph{route}"
         found = query or {"repo": REPO}
         if body is None:
             return client.get(url, found)
-        return client.post(url, json.dumps(body), "application/json", query_params=found)
+        return client.post(
+            url, json.dumps(body), "application/json", query_params=found, headers=headers
+        )
 
     return call
 
@@ -148,6 +150,46 @@ def test_searches_answer_alike(rest, cli, rpc, remote):
         for number, line in re.findall(r"^(\d+): (.*)$", section, re.MULTILINE)
     ] == lines
     assert f"FileCount: {shown['Result']['FileCount']}; MatchCount: 2" in text
+
+
+REST = {"repo": "name"}  # a record's name is what every tool calls repo
+
+
+def test_the_catalog_and_availability_answer_alike(rest, cli, rpc, remote):
+    rows = rest("/v1/repos", after="").json()
+    assert cli("repositories").data == rows
+    (told,) = rpc.data("repositories")["repositories"]
+    for name in ("repo", "index_mode", "heads", "default_branch"):
+        assert told[name] == rows[0][REST.get(name, name)]
+    record = rest("/v1/repo/availability").json()
+    assert cli("availability", *FLAG).data == record
+    told = rpc.data("availability", repo=REPO)
+    for name in ("repo", "index_mode", "heads", "default_branch", "observed_at"):
+        assert told[name] == record[REST.get(name, name)]
+    assert told["versions"] == [
+        {name: version[name] for name in ("commit", "indexed", "committer_time")}
+        for version in record["versions"]
+    ]
+    assert told["versions"][0]["commit"] == remote.tip("main")
+
+
+def test_prepare_gives_one_job_to_every_surface(rest, cli, rpc, remote, service_token):
+    Repository.objects.update(index_history="heads")
+    old = remote.tip("main")
+    remote.commit({"a.py": "three\n"})
+    queue_sync(Repository.objects.get(name=REPO))
+    run_pending_jobs()
+    Version.objects.filter(commit=old).update(indexed=False)
+    asked = {"kind": "index", "commit": old}
+    headers = {"Authorization": f"Bearer {service_token}", "Idempotency-Key": "a-key-of-rest"}
+    job = rest("/api/admin/v1/repo/prepare", asked, headers).json()
+    words = ("-revision", old, "-key", "a-key-of-cli")
+    again = cli("prepare", *FLAG, *words, SOURCEGRAPH_API_TOKEN=service_token).data
+    told = Rpc(token=service_token).data(
+        "prepare", repo=REPO, revision=old, idempotency_key="a-key-of-mine"
+    )
+    assert job["job_id"] == again["job_id"] == told["job_id"]
+    assert (told["state"], told["commit"]) == (job["state"], job["commit"]) == ("queued", old)
 
 
 REFUSALS = [
