@@ -1,6 +1,13 @@
 """What can go wrong with sign-in and accounts."""
 
-from sourcegraph_site.kernel.errors import BadRequest, Conflict, Forbidden, Missing
+from sourcegraph_site.kernel.errors import (
+    AppError,
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Missing,
+    Unavailable,
+)
 
 
 class RegistrationClosed(Forbidden):
@@ -49,3 +56,40 @@ class LastAdminRequired(Conflict):
     """The site needs at least one enabled administrator."""
 
     code = "LAST_ADMIN_REQUIRED"
+
+
+class AdminRequired(Forbidden):
+    """Only site administrators may do this."""
+
+    code = "ADMIN_REQUIRED"
+
+
+class InvalidSettings(BadRequest):
+    """A value of the site's settings is not acceptable; the message says which."""
+
+    code = "INVALID_SETTINGS"
+
+
+class SettingsRevisionConflict(AppError):
+    """Somebody changed these settings since you read them; read them again."""
+
+    code = "SETTINGS_REVISION_CONFLICT"
+    status = 412
+
+
+class InvalidCredential(BadRequest):
+    """The token or its expiry is not acceptable."""
+
+    code = "INVALID_CREDENTIAL"
+
+
+class InvalidCredentialKind(BadRequest):
+    """There is no code source of this id that takes a token."""
+
+    code = "INVALID_CREDENTIAL_KIND"
+
+
+class CredentialStorageUnavailable(Unavailable):
+    """Tokens cannot be encrypted or read: the credential key is missing or damaged."""
+
+    code = "CREDENTIAL_STORAGE_UNAVAILABLE"
