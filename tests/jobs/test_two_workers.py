@@ -3,10 +3,12 @@
 One instance for all tests; each has repositories of its own.
 """
 
+import fcntl
 import os
 import random
 import re
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -151,8 +153,31 @@ def searchable(running: Instance, remotes: dict[str, GitRemote]) -> None:
     running.run(SEARCHABLE.format(heads=heads))
 
 
+class Held:
+    """The lock of a repository's index, taken before anybody has built it: builds wait."""
+
+    def __init__(self, running: Instance, name: str) -> None:
+        (row,) = until(
+            "the repository",
+            lambda: running.rows(f"SELECT storage_key FROM repos_repository WHERE name = '{name}'"),
+        )
+        index = running.data / "repositories" / row["storage_key"] / "index"
+        index.mkdir(parents=True, exist_ok=True)
+        self._file = (index / "lock").open("w")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def let_one_build(self) -> None:
+        """Whoever waits goes first: take the lock again as soon as nobody has it."""
+        fcntl.flock(self._file, fcntl.LOCK_UN)
+        time.sleep(0.05)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+
+    def release(self) -> None:
+        self._file.close()
+
+
 def large(seed: int) -> dict[str, str]:
-    """Enough text that its indexing can be caught in the act."""
+    """Enough text that its indexing takes longer than a moment."""
     dice = random.Random(seed)
     words = [f"{dice.getrandbits(40):x}" for _ in range(50_000)]
     return {f"d{n % 7}/f{n}.txt": "\n".join(dice.choices(words, k=4_000)) for n in range(200)}
@@ -229,14 +254,21 @@ def test_a_sync_whose_worker_is_killed_is_finished_by_the_other(running, remote,
 def test_indexing_whose_worker_is_killed_is_finished_by_the_other(running, remote, kind):
     name = f"killed/{kind}"
     one = remote.repository(name)
-    # Which of the two jobs takes long: that of the head, or that of what is behind it.
-    one.commit({"a": "1"} if kind == "search.index" else large(1))
-    one.commit(large(2) if kind == "search.index" else dict.fromkeys(large(1)))
+    one.commit({"a": "1"})
+    one.commit(large(1))
     one.commit({"b": "2"})
+    remote.hang_seconds = 5  # of the sync, so that the lock is ours before any index job
     claims = Claims(running)
     register(running, remote, [name])
-    _, pid = caught(claims, running, name, kind, lambda row: row["progress"].get("total"))
+    held = Held(running, name)
+    remote.hang_seconds = 0
+    waits = {"search.index": "indexing", "search.history": "history"}[kind]
+    if kind == "search.history":
+        caught(claims, running, name, "search.index", lambda row: row["progress"].get("phase"))
+        held.let_one_build()
+    _, pid = caught(claims, running, name, kind, lambda row: row["progress"]["phase"] == waits)
     os.kill(pid, signal.SIGKILL)
+    held.release()
     settled(running, [name])
     taken_over(running, name, kind)
     searchable(running, {name: one})
