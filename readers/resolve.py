@@ -1,9 +1,11 @@
 """Names that are not monitored → one commit, through the catalog or the remote."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from readers.errors import RefAmbiguous, RefNotCommit, RefNotFound
 from readers.remote import catalog
+from readers.remote.conversation import target_of
 from readers.remote.describe import Described
 from readers.remote.lookup import RefFound, look_up
 from repos.errors import InvalidRevision
@@ -60,7 +62,7 @@ def resolve_name(repo: Repository, revision: str, deadline: Deadline) -> Named:
     found = catalog.fresh_entries(repo.storage_key, refs)
     source = "catalog"
     if found is None:
-        found = look_up(repo.storage_key, repo.remote_url, refs, deadline)
+        found = look_up(repo.storage_key, partial(target_of, repo), refs, deadline)
         source = "remote"
     return _decide(refs, found, source)
 

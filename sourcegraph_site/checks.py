@@ -17,6 +17,8 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from repos.gitstore.disk import free_bytes
 from repos.gitstore.layout import scratch_root, staging_root, trash_root
 from repos.gitstore.process import GitCall, GitFailed, GitTimedOut, run_git
+from repos.sources.listing import locked_sources
+from sourcegraph_site.kernel.errors import AppError
 
 OLDEST_GIT = (2, 37)  # the first with http.curloptResolve, which pins checked addresses
 KERNEL = settings.BASE_DIR / "search" / "kernel"
@@ -71,9 +73,12 @@ def data_root() -> Iterator[CheckMessage]:
 
 
 def secrets() -> Iterator[CheckMessage]:
-    path = Path(settings.DATA_ROOT) / "secret.key"
-    if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        yield Error(f"{path} can be read by other users.", hint=f"chmod 600 {path}", id="site.E005")
+    for name in ("secret.key", "code-credentials.key"):
+        path = Path(settings.DATA_ROOT) / name
+        if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            yield Error(
+                f"{path} can be read by other users.", hint=f"chmod 600 {path}", id="site.E005"
+            )
 
 
 def kernel() -> Iterator[CheckMessage]:
@@ -98,6 +103,17 @@ def local_remotes() -> Iterator[CheckMessage]:
             )
 
 
+def code_sources() -> Iterator[CheckMessage]:
+    try:
+        locked_sources()
+    except (AppError, ValueError) as exc:
+        yield Error(
+            f"SOURCEGRAPH_CODE_SOURCES: {exc}",
+            hint="docs/operating.md lists the fields of a code source.",
+            id="site.E020",
+        )
+
+
 def addresses() -> Iterator[CheckMessage]:
     host = settings.LISTEN_HOST.strip("[]")
     listens_locally = host in ("localhost", "::1") or host.startswith("127.")
@@ -115,7 +131,15 @@ def addresses() -> Iterator[CheckMessage]:
         )
 
 
-CHECKS: tuple[Check, ...] = (git, data_root, secrets, kernel, local_remotes, addresses)
+CHECKS: tuple[Check, ...] = (
+    git,
+    data_root,
+    secrets,
+    kernel,
+    local_remotes,
+    code_sources,
+    addresses,
+)
 
 
 @register()

@@ -4,11 +4,15 @@
 the environment. Nothing else in the product reads `os.environ` for configuration.
 """
 
+import base64
+import binascii
 import contextlib
+import json
 import os
 import re
 import secrets
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -99,6 +103,31 @@ def env_listen(name: str, default: str) -> tuple[str, int]:
     if not host or not re.fullmatch("[0-9]{1,5}", port) or not 0 < int(port) < 65_536:
         raise ImproperlyConfigured(f"{name} is {value!r}; write host:port, port 1 to 65535.")
     return host, int(port)
+
+
+def env_keys(name: str) -> list[str]:
+    """Keys of 32 bytes in base64, with commas between."""
+    found = env_list(name, ",")
+    for number, text in enumerate(found, 1):
+        try:
+            size = len(base64.b64decode(text, validate=True))
+        except binascii.Error:
+            size = 0
+        if size != 32:
+            raise ImproperlyConfigured(f"Key {number} of {name} is not the base64 of 32 bytes.")
+    return found
+
+
+def env_rows(name: str) -> list[dict[str, Any]]:
+    """A JSON array of objects."""
+    text = env_text(name, "[]")
+    try:
+        rows = json.loads(text)
+    except ValueError as exc:
+        raise ImproperlyConfigured(f"{name} is not valid JSON: {exc}.") from None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ImproperlyConfigured(f"{name} must be a JSON array of objects.")
+    return rows
 
 
 def secret_key(name: str, data_root: Path) -> str:

@@ -13,9 +13,11 @@ from sourcegraph_site.env import (
     env_bool,
     env_directory,
     env_int,
+    env_keys,
     env_list,
     env_listen,
     env_origin,
+    env_rows,
     env_text,
     secret_key,
 )
@@ -76,6 +78,13 @@ LOCAL_REMOTES = [Path(part).resolve() for part in env_list("SOURCEGRAPH_LOCAL_RE
 # scheme://host[:port] entries that are allowed beside https, private addresses included.
 ALLOWED_REMOTES = env_list("SOURCEGRAPH_ALLOWED_REMOTES", ",")
 CODE_HOST = env_origin("SOURCEGRAPH_CODE_HOST", "https://github.com")
+# Code sources that only the operator changes; fields as in docs/operating.md.
+CODE_SOURCES = env_rows("SOURCEGRAPH_CODE_SOURCES")
+# The site's token for the code source `github`.
+GIT_TOKEN = env_text("SOURCEGRAPH_GIT_TOKEN")
+# What encrypts tokens of code sources; the first encrypts, the others still decrypt. None: a
+# file in the data root.
+CREDENTIAL_KEYS = env_keys("SOURCEGRAPH_CREDENTIAL_KEY")
 MAX_INDEXED_FILE_BYTES = env_int(
     "SOURCEGRAPH_MAX_INDEXED_FILE_BYTES", 2 << 20, low=1 << 10, high=16 << 20
 )

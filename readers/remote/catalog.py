@@ -16,10 +16,11 @@ from readers.errors import RefsCatalogPreparing, RemoteUnavailable
 from readers.remote import backoff
 from readers.remote.catalog_file import Catalog, read_header, write
 from readers.remote.catalog_refresh import gather
-from readers.remote.conversation import as_remote
+from readers.remote.conversation import FindTarget, as_remote
 from readers.remote.lookup import RefFound
 from readers.remote.shared import NoPlace, folder, place
 from repos.gitstore.layout import repository_path
+from repos.sources.tokens import Target
 from sourcegraph_site.kernel.deadline import Deadline
 from sourcegraph_site.kernel.errors import AppError
 
@@ -69,7 +70,7 @@ def fresh_entries(storage_key: str, refs: list[str]) -> list[RefFound] | None:
     return [RefFound(row.ref, row.described) for row in rows]
 
 
-def current(storage_key: str, url: str, deadline: Deadline) -> Catalog:
+def current(storage_key: str, find_target: FindTarget, deadline: Deadline) -> Catalog:
     """The catalog to answer from; the first time, its first refresh is waited for.
 
     Raises:
@@ -79,10 +80,10 @@ def current(storage_key: str, url: str, deadline: Deadline) -> Catalog:
     catalog = load(storage_key)
     if catalog is not None:
         if not is_fresh(catalog):
-            _refresh_behind(storage_key, url)
+            _refresh_behind(storage_key, find_target)
         return catalog
     backoff.check(storage_key)
-    running = _refresh_behind(storage_key, url)
+    running = _refresh_behind(storage_key, find_target)
     until = deadline.sooner(max(0.0, deadline.remaining() - MARGIN_SECONDS))
     while not until.expired:
         running.done.wait(_POLL_SECONDS)
@@ -95,7 +96,7 @@ def current(storage_key: str, url: str, deadline: Deadline) -> Catalog:
                 raise running.error.with_traceback(None)
             # Another process does it, or all places were taken: ask again.
             time.sleep(_AGAIN_SECONDS)
-            running = _refresh_behind(storage_key, url)
+            running = _refresh_behind(storage_key, find_target)
     raise RefsCatalogPreparing(
         "The branches and tags are being listed for the first time.", retry_after=RETRY_SECONDS
     )
@@ -123,22 +124,27 @@ def _forget_after_fork() -> None:
 os.register_at_fork(after_in_child=_forget_after_fork)
 
 
-def _refresh_behind(storage_key: str, url: str) -> _Running:
+def _refresh_behind(storage_key: str, find_target: FindTarget) -> _Running:
     """Start a refresh in a thread, or join the one of this process."""
+    with _lock:
+        running = _running.get(storage_key)
+    if running is not None:
+        return running
+    target = find_target()  # here, because the thread has no business with the database
     with _lock:
         running = _running.get(storage_key)
         if running is not None:
             return running
         running = _running[storage_key] = _Running()
     threading.Thread(
-        target=_run, args=(storage_key, url, running), name="refs-refresh", daemon=True
+        target=_run, args=(storage_key, target, running), name="refs-refresh", daemon=True
     ).start()
     return running
 
 
-def _run(storage_key: str, url: str, running: _Running) -> None:
+def _run(storage_key: str, target: Target, running: _Running) -> None:
     try:
-        refresh(storage_key, url)
+        refresh(storage_key, target)
     except NoPlace:
         pass  # another process refreshes it, or all places are taken: whoever waits asks again
     except AppError as error:
@@ -152,7 +158,7 @@ def _run(storage_key: str, url: str, running: _Running) -> None:
         running.done.set()
 
 
-def refresh(storage_key: str, url: str) -> None:
+def refresh(storage_key: str, target: Target) -> None:
     """List the remote's refs, describe them, and replace the catalog.
 
     Raises:
@@ -168,7 +174,7 @@ def refresh(storage_key: str, url: str) -> None:
             return
         backoff.check(storage_key)
         try:
-            header, rows = gather(url, Deadline.after(REFRESH_SECONDS))
+            header, rows = gather(target, Deadline.after(REFRESH_SECONDS))
         except AppError as error:
             raise backoff.failed(storage_key, as_remote(error)) from error
         backoff.succeeded(storage_key)

@@ -17,13 +17,14 @@ from readers.remote.describe import Described, describe
 from readers.remote.scratch import CATALOG_BYTES, ScratchExceeded, scratch
 from repos.gitstore.remote_url import Route
 from repos.naming import is_object_id
+from repos.sources.tokens import Target
 from sourcegraph_site.kernel.deadline import Deadline
 
 MAX_REFS = 200_000
 MAX_LISTING_BYTES = 256 << 20
 
 
-def gather(url: str, deadline: Deadline) -> tuple[Header, list[Row]]:
+def gather(target: Target, deadline: Deadline) -> tuple[Header, list[Row]]:
     """The branches and tags that the remote has now.
 
     Names only, with the reason, when there are too many, when the remote cannot leave out
@@ -33,7 +34,7 @@ def gather(url: str, deadline: Deadline) -> tuple[Header, list[Row]]:
         RemoteUnavailable, RemoteAccessDenied, InsufficientStorage.
     """
     began, clock = time.monotonic(), time.time()
-    route = route_of(url)
+    route = route_of(target)
     listed = list_refs(route, deadline, MAX_LISTING_BYTES)
     refs, truncated = parse_listing(listed, MAX_REFS)
     reason = "ref_limit" if truncated else ""

@@ -1,23 +1,29 @@
 """Talking to a remote for a caller who waits: list its refs, download tips without trees."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from readers.errors import GitObjectNotHydrated, RemoteAccessDenied, RemoteUnavailable
 from readers.remote.scratch import Scratch, ScratchFull
 from repos.errors import (
     GitAccessDenied,
     GitAuthFailed,
+    GitCredentialUnavailable,
     GitOperationFailed,
     GitRepositoryUnavailable,
 )
 from repos.gitstore.diagnose import diagnose
 from repos.gitstore.process import GitCall, GitFailed, GitOutputTooLarge, GitTimedOut, run_git
-from repos.gitstore.remote_url import Route, check_remote, route_to
+from repos.gitstore.remote_url import Route
+from repos.models import Repository
+from repos.sources import tokens, use
+from repos.sources.tokens import Target
 from sourcegraph_site.kernel.deadline import Deadline
 from sourcegraph_site.kernel.errors import AppError, InsufficientStorage
 
 RETRY_SECONDS = 10
-_DENIED = (GitAccessDenied, GitAuthFailed, GitRepositoryUnavailable)
+FindTarget = Callable[[], Target]  # asked only when the remote will be
+
+_DENIED = (GitAccessDenied, GitAuthFailed, GitCredentialUnavailable, GitRepositoryUnavailable)
 # One commit of history is enough: who, when and what of each tip.
 FETCH = (
     "fetch",
@@ -42,10 +48,23 @@ class FilterUnsupported(Exception):
     """The remote cannot leave out trees; the download was stopped."""
 
 
-def route_of(url: str) -> Route:
+def target_of(repo: Repository) -> Target:
+    """The remote of a repository and its token.
+
+    Raises:
+        RemoteUnavailable: the address is not allowed any more.
+        RemoteAccessDenied: a token is needed, and there is none that can be used.
+    """
+    try:
+        return tokens.target_of(repo)
+    except AppError as exc:
+        raise as_remote(exc) from exc
+
+
+def route_of(target: Target) -> Route:
     """Raises RemoteUnavailable when the address may not be, or cannot be, reached."""
     try:
-        return route_to(check_remote(url))
+        return use.route_of(target)
     except AppError as exc:
         raise as_remote(exc) from exc
 
@@ -63,6 +82,7 @@ def list_refs(route: Route, deadline: Deadline, max_output: int) -> bytes:
         config=route.config,
         protocols=route.protocols,
         safe=route.safe,
+        credential=route.credential,
     )
     try:
         return run_git(None, *args, call=call)
@@ -97,6 +117,7 @@ def download(
         config=route.config,
         protocols=route.protocols,
         safe=route.safe,
+        credential=route.credential,
         on_line=_stop_without_filter if needs_filter else None,
         each_second=into.check,
     )

@@ -15,6 +15,7 @@ from readers.objects import Objects
 from readers.remote import backoff
 from readers.remote.conversation import (
     RETRY_SECONDS,
+    FindTarget,
     Incomplete,
     RefMissing,
     as_remote,
@@ -25,6 +26,7 @@ from readers.remote.describe import Described, describe
 from readers.remote.scratch import LOOKUP_BYTES, ScratchExceeded, scratch
 from readers.remote.shared import NoPlace, folder, place, read_json, write_json
 from repos.gitstore.mirror import local_git
+from repos.sources.tokens import Target
 from sourcegraph_site.kernel.deadline import Deadline
 from sourcegraph_site.kernel.errors import AppError
 
@@ -44,7 +46,9 @@ class RefFound:
     described: Described
 
 
-def look_up(storage_key: str, url: str, refs: Sequence[str], deadline: Deadline) -> list[RefFound]:
+def look_up(
+    storage_key: str, find_target: FindTarget, refs: Sequence[str], deadline: Deadline
+) -> list[RefFound]:
     """Those of the full names that the remote has, with what they are.
 
     Callers with the same question share one conversation; its result, also that there is
@@ -63,7 +67,7 @@ def look_up(storage_key: str, url: str, refs: Sequence[str], deadline: Deadline)
         with place(f"flight-{int(digest[:8], 16) % _FLIGHTS}", 1, deadline):
             known = _remembered(answer)
             if known is None:
-                known = _ask_in_turn(storage_key, url, refs, deadline)
+                known = _ask_in_turn(storage_key, find_target, refs, deadline)
                 _remember(answer, known)
             return known
     except NoPlace:
@@ -75,7 +79,7 @@ def _busy() -> RemoteUnavailable:
 
 
 def _ask_in_turn(
-    storage_key: str, url: str, refs: Sequence[str], deadline: Deadline
+    storage_key: str, find_target: FindTarget, refs: Sequence[str], deadline: Deadline
 ) -> list[RefFound]:
     backoff.check(storage_key)
     with (
@@ -85,15 +89,15 @@ def _ask_in_turn(
     ):
         backoff.check(storage_key)  # another may have failed while we waited
         try:
-            found = _ask(url, refs, deadline)
+            found = _ask(find_target(), refs, deadline)
         except AppError as error:
             raise backoff.failed(storage_key, as_remote(error)) from error
         backoff.succeeded(storage_key)
         return found
 
 
-def _ask(url: str, refs: Sequence[str], deadline: Deadline) -> list[RefFound]:
-    route = route_of(url)
+def _ask(target: Target, refs: Sequence[str], deadline: Deadline) -> list[RefFound]:
+    route = route_of(target)
     try:
         with scratch(LOOKUP_BYTES) as into:
             names = {}

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from django.conf import settings
 
@@ -9,6 +10,7 @@ from readers.pages import check_first, decode_offset, next_cursor
 from readers.refs import check_selection, select
 from readers.remote import catalog as catalogs
 from readers.remote.catalog_file import TAGS, Catalog, Header, Row, short
+from readers.remote.conversation import target_of
 from repos.access import get_visible
 from repos.models import Repository, Version
 from repos.revisions import check_serving
@@ -102,7 +104,7 @@ def list_refs(actor: Actor, params: ListRefs) -> RefPage:
     deadline = Deadline.after(settings.REQUEST_SECONDS)
     repo = get_visible(actor, params.repo)
     check_serving(repo)
-    catalog = catalogs.current(repo.storage_key, repo.remote_url, deadline)
+    catalog = catalogs.current(repo.storage_key, partial(target_of, repo), deadline)
     sort, numbers = select(catalog, wanted)
     page = [catalog.row(int(number)) for number in numbers[offset : offset + params.first]]
     cursor = next_cursor(binding, offset + len(page), len(numbers))

@@ -301,6 +301,7 @@ def _converse(
         config=route.config,
         protocols=route.protocols,
         safe=route.safe,
+        credential=route.credential,
         on_line=_reporter(watch.progress) if watch.progress else None,
         each_second=watch.each_second,
     )

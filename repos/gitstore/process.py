@@ -27,6 +27,7 @@ from typing import IO
 
 from django.conf import settings
 
+from repos.gitstore.credential import Credential
 from repos.gitstore.layout import staging_root
 
 MAX_STDERR_BYTES = 64 << 10  # the end is kept: that is where Git says what was fatal
@@ -86,7 +87,7 @@ class GitCall:
     `config`: `key=value` pairs for `-c`. `protocols`: what GIT_ALLOW_PROTOCOL allows.
     `safe`: directories of other owners that this call may enter, on both ends of a pipe.
     `on_line`: gets each line of stderr, progress included. `each_second`: called about once
-    a second; what it raises ends the call.
+    a second; what it raises ends the call. `credential`: what to answer its host with.
     """
 
     timeout_s: float
@@ -99,6 +100,7 @@ class GitCall:
     pass_fds: Sequence[int] = ()
     on_line: Callable[[str], None] | None = None
     each_second: Callable[[], None] | None = None
+    credential: Credential | None = None
 
 
 def run_git(git_dir: Path | None, *args: str, call: GitCall) -> bytes:
@@ -116,6 +118,8 @@ def run_git(git_dir: Path | None, *args: str, call: GitCall) -> bytes:
         stdout, stderr = _communicate(child, call)
     finally:
         end_group(child)
+    if call.credential is not None:
+        stderr = call.credential.scrubbed(stderr)
     if child.returncode:
         raise GitFailed(args[0], child.returncode, stderr.decode("utf-8", "replace"))
     return stdout
@@ -124,11 +128,17 @@ def run_git(git_dir: Path | None, *args: str, call: GitCall) -> bytes:
 def start_git(git_dir: Path | None, *args: str, call: GitCall) -> subprocess.Popen[bytes]:
     """Start Git with pipes for stdout and stderr; the caller must `end_group` it."""
     command = [*_dies_with_us(), "git", "--no-pager"]
-    for pair in call.config:
-        command += ["-c", pair]
-    if git_dir is not None:
-        command += ["-c", f"safe.directory={git_dir}", f"--git-dir={git_dir}"]
+    config, descriptors = [*call.config], [*call.pass_fds]
     with contextlib.ExitStack() as stack:
+        if call.credential is not None:
+            pipe = call.credential.open_pipe()
+            stack.callback(os.close, pipe)
+            descriptors.append(pipe)
+            config += call.credential.config(pipe)
+        for pair in config:
+            command += ["-c", pair]
+        if git_dir is not None:
+            command += ["-c", f"safe.directory={git_dir}", f"--git-dir={git_dir}"]
         stdin: IO[bytes] | int = subprocess.DEVNULL
         if call.stdin:
             stdin = stack.enter_context(tempfile.TemporaryFile())
@@ -142,7 +152,7 @@ def start_git(git_dir: Path | None, *args: str, call: GitCall) -> subprocess.Pop
             env={**git_environment(call.safe), **_protocols(call), **call.extra_env},
             cwd=_neutral_directory(),
             start_new_session=True,
-            pass_fds=tuple(call.pass_fds),
+            pass_fds=tuple(descriptors),
         )
 
 

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 
 from repos.errors import GitFetchFailed, InvalidRemote
+from repos.gitstore.credential import Credential
 
 MAX_URL_CHARS = 2048
 DEFAULT_PORTS = {"https": 443, "http": 80, "git": 9418, "ssh": 22}
@@ -49,6 +50,7 @@ class Route:
     protocols: str
     config: tuple[str, ...] = ()
     safe: tuple[Path, ...] = ()
+    credential: Credential | None = None
 
 
 def check_remote(url: str) -> Remote:

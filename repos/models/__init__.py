@@ -1,5 +1,6 @@
 """Tables of the repositories app."""
 
+from repos.models.code_token import CodeToken
 from repos.models.repository import (
     SYNC_INTERVALS,
     IndexHistory,
@@ -15,6 +16,7 @@ from repos.models.webhook import Webhook
 __all__ = [
     "SYNC_INTERVALS",
     "BranchHead",
+    "CodeToken",
     "GroupVersion",
     "IndexHistory",
     "IndexMode",

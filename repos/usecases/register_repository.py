@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
 from repos import idempotency, work
 from repos.errors import (
-    InvalidCodeProvider,
     InvalidRemote,
     RegistrationDisabled,
     RepositoryExists,
@@ -30,6 +28,7 @@ from repos.policy import (
 )
 from repos.records import RepositoryRecord, person, record_of
 from repos.scheduling import next_sync
+from repos.sources.listing import source_of
 from sourcegraph_site.accounts import policy as site
 from sourcegraph_site.audit.record import record
 from sourcegraph_site.jobs.models import Job
@@ -40,14 +39,13 @@ from sourcegraph_site.kernel.inputs import Field, Input
 from sourcegraph_site.kernel.wire import to_wire
 
 OPERATION = "register"
-PROVIDERS = ("github", "git")
 
 
 class RegisterRepository(Input):
-    """A repository to be mirrored. Without `url` it is `<code host>/<name>.git`."""
+    """A repository to be mirrored; without `url`, https://<host of its code source>/<name>.git."""
 
     name: str = Field(description="owner/repository")
-    code_provider: str = "github"
+    code_provider: str = Field("github", description="Id of a code source.")
     url: str | None = Field(None, description="Clone address; for administrators.")
     public_read: bool = True
     index_mode: str = "full"
@@ -82,7 +80,7 @@ def register_repository(
     The same actor, key and content within 24 hours gives the first answer again.
 
     Raises:
-        InvalidRepo, InvalidRemote, InvalidPolicy and its kin: the request.
+        InvalidRepo, InvalidCodeProvider, InvalidRemote, InvalidPolicy and its kin: the request.
         AuthenticationRequired, AccessDenied, RegistrationDisabled: the caller's rights.
         IdempotencyConflict: the key was used for another content.
         RepositoryExists: the name is taken; details hold the `creator`.
@@ -140,15 +138,14 @@ def _check(actor: Actor, params: RegisterRepository) -> _Checked:
 
 
 def _remote_of(actor: Actor, name: str, params: RegisterRepository) -> str:
-    if params.code_provider not in PROVIDERS:
-        raise InvalidCodeProvider("No such code source.")
+    source = source_of(params.code_provider)
     if params.url is not None:
         if not actor.unrestricted:
             raise InvalidRemote("Only administrators may give a clone address.")
         return check_remote(params.url).url
-    if params.code_provider != "github":
+    if not source.host:
         raise InvalidRemote("Give the clone address in `url`.")
-    return check_remote(f"{settings.CODE_HOST}/{name}.git").url
+    return check_remote(f"{source.origin}/{name}.git").url
 
 
 def _require_right(actor: Actor) -> None:

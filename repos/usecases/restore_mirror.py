@@ -13,8 +13,9 @@ from repos.errors import RepositoryDisabled
 from repos.gitstore import layout, mirror
 from repos.gitstore.disk import full_disk_is_named
 from repos.gitstore.integrity import damage
-from repos.gitstore.remote_url import check_remote, route_to
+from repos.gitstore.remote_url import Route
 from repos.models import Repository, ResolvedRef, Version
+from repos.sources.use import way_to
 from repos.usecases.remove_repository import discard
 from sourcegraph_site.jobs.handle import JobHandle
 from sourcegraph_site.jobs.models import Job
@@ -69,7 +70,11 @@ def _clone(repo: Repository, fresh: Path, handle: JobHandle) -> list[int]:
         check=handle.check_cancelled,
     )
     fresh.parent.mkdir(parents=True, exist_ok=True)
-    route = route_to(check_remote(repo.remote_url))
+    with way_to(repo) as route:
+        return _fetch_all(repo, fresh, route, watch)
+
+
+def _fetch_all(repo: Repository, fresh: Path, route: Route, watch: mirror.Watch) -> list[int]:
     listing = mirror.look(route, repo.branches, follow_default=repo.follows_default, watch=watch)
     mirror.init_mirror(fresh)
     mirror.fetch(fresh, route, listing, watch)

@@ -9,8 +9,8 @@ from repos.errors import RepositoryDisabled, RevisionNotEligible
 from repos.gitstore import mirror
 from repos.gitstore.disk import full_disk_is_named
 from repos.gitstore.history import commit_time
-from repos.gitstore.remote_url import check_remote, route_to
 from repos.models import Repository
+from repos.sources.use import way_to
 from sourcegraph_site.jobs.handle import JobHandle
 from sourcegraph_site.jobs.models import Job
 from sourcegraph_site.kernel.deadline import Deadline
@@ -38,8 +38,9 @@ def retain_commit(handle: JobHandle) -> dict[str, Any]:
     with full_disk_is_named():
         path = mirror.ensure_mirror(repo.storage_key)
         mirror.repair(path)
-        route = route_to(check_remote(repo.remote_url))
-        if not mirror.fetch_commit(path, route, job.commit, job.params["ref"], watch):
+        with way_to(repo) as route:
+            given = mirror.fetch_commit(path, route, job.commit, job.params["ref"], watch)
+        if not given:
             raise RevisionNotEligible("The remote no longer gives this commit.")
         time = commit_time(path, job.commit)
     with transaction.atomic():

@@ -16,11 +16,11 @@ from repos.errors import PolicyChanged, RepositoryDisabled
 from repos.gitstore import layout, mirror
 from repos.gitstore.disk import full_disk_is_named, size_of
 from repos.gitstore.history import first_parent_history
-from repos.gitstore.remote_url import check_remote, route_to
 from repos.models import Repository, State, SyncCheck
 from repos.readiness import regroup
 from repos.retention import Window, eligible
 from repos.scheduling import next_sync
+from repos.sources.use import way_to
 from sourcegraph_site.jobs.handle import JobHandle
 from sourcegraph_site.jobs.models import Job
 from sourcegraph_site.kernel import clock
@@ -81,11 +81,13 @@ def observe(repo: Repository, handle: JobHandle) -> versions.Observed:
         check=handle.check_cancelled,
     )
     handle.progress("preparing", phase="connecting")
-    route = route_to(check_remote(repo.remote_url))
-    listing = mirror.look(route, repo.branches, follow_default=repo.follows_default, watch=watch)
-    path = mirror.ensure_mirror(repo.storage_key)
-    mirror.repair(path)
-    mirror.fetch(path, route, listing, watch)
+    with way_to(repo) as route:
+        listing = mirror.look(
+            route, repo.branches, follow_default=repo.follows_default, watch=watch
+        )
+        path = mirror.ensure_mirror(repo.storage_key)
+        mirror.repair(path)
+        mirror.fetch(path, route, listing, watch)
     handle.progress("preparing", phase="history")
     window = Window(days=repo.window_days, count=repo.window_count)
     found = mirror.heads(path)

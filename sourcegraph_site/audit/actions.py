@@ -18,5 +18,9 @@ ACTIONS = frozenset(
         "repository.webhook_created",
         "repository.webhook_revoked",
         "settings.changed",
+        "code_sources.changed",
+        "code_token.saved",
+        "code_token.cleared",
+        "credential_key.rotated",
     }
 )

@@ -80,6 +80,13 @@ def test_a_local_remote_that_is_no_directory_is_said(settings, tmp_path):
     assert ids() == {"site.E007"}
 
 
+def test_a_code_source_of_the_environment_that_cannot_be_used_is_said(settings):
+    settings.CODE_SOURCES = [{"id": "corp", "name": "Corp", "host": "10.0.0.1"}]
+    assert ids() == {"site.E020"}
+    settings.CODE_SOURCES = [{"id": "corp", "nmae": "Corp"}]
+    assert ids() == {"site.E020"}
+
+
 def test_listening_for_others_under_a_name_that_only_this_machine_has_is_a_warning(settings):
     settings.LISTEN_HOST, settings.LOOPBACK = "0.0.0.0", True
     assert ids() == {"site.W002"}

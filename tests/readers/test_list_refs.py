@@ -22,6 +22,7 @@ from readers.refs import check_selection, select
 from readers.remote import catalog as catalogs
 from readers.remote import catalog_refresh
 from readers.remote.catalog_file import Catalog, Header, Row, write
+from readers.remote.conversation import target_of
 from readers.remote.describe import Described
 from readers.remote.shared import folder
 from readers.usecases.list_refs import ListRefs, list_refs
@@ -339,10 +340,10 @@ def test_another_process_sees_the_catalog(far, remote, http_remote, refs):
 def test_the_same_catalog_is_refreshed_once_for_many_callers(far, remote, http_remote):
     remote.commit({"a": "1\n"})
     http_remote.hang_seconds = 0.2
-    key, url, seen = far.repo.storage_key, far.repo.remote_url, []
+    key, target, seen = far.repo.storage_key, target_of(far.repo), []
 
     def ask():
-        seen.append(len(catalogs.current(key, url, catalogs.Deadline.after(20))))
+        seen.append(len(catalogs.current(key, lambda: target, catalogs.Deadline.after(20))))
 
     threads = [threading.Thread(target=ask) for _ in range(5)]
     for thread in threads:

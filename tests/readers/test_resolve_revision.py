@@ -14,6 +14,7 @@ from readers.errors import (
     RemoteUnavailable,
 )
 from readers.remote import backoff, lookup, scratch
+from readers.remote.conversation import target_of
 from readers.remote.shared import folder, place
 from readers.usecases.resolve_revision import ResolveRevision, resolve_revision
 from repos.errors import (
@@ -215,10 +216,10 @@ def test_visibility_and_state_come_before_any_remembered_answer(far, remote, res
 def test_the_same_question_at_the_same_time_is_asked_once(far, remote, http_remote):
     remote.commit({"b": "1\n"}, branch="topic")
     http_remote.hang_seconds = 0.2
-    key, url, results = far.repo.storage_key, far.repo.remote_url, []
+    key, target, results = far.repo.storage_key, target_of(far.repo), []
 
     def ask():
-        found = lookup.look_up(key, url, ["refs/heads/topic"], lookup.Deadline.after(20))
+        found = lookup.look_up(key, lambda: target, ["refs/heads/topic"], lookup.Deadline.after(20))
         results.append(found[0].described.commit)
 
     threads = [threading.Thread(target=ask) for _ in range(6)]
