@@ -6,7 +6,7 @@ REPOSITORY is a Git repository on this machine, for example a 50 MB one; without
 one is made. The server is the real one (gunicorn, one process) on a private data directory;
 the first run indexes, later ones with the same --data reuse what is there.
 
-Targets: a trivial call p50 under 4 ms and at most 3 ms of CPU; a search p50 under 6 ms.
+Targets: a trivial call p50 under 4 ms and at most 2.5 ms of CPU; a search p50 under 6 ms.
 """
 
 import argparse
