@@ -6,6 +6,7 @@ from django.urls import path
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from repos import api_sources
 from repos.idempotency import check_key
 from repos.records import CatalogRow, JobRecord, RepositoryRecord
 from repos.usecases.cancel_job import CancelJob, cancel_job
@@ -306,4 +307,5 @@ routes = [
     path(f"{ADMIN}/repo/webhooks", WebhooksView.as_view()),
     path(f"{ADMIN}/repo/webhooks/revoke", RevokeWebhookView.as_view()),
     path("webhooks/<str:webhook_id>", WebhookView.as_view()),
+    *api_sources.routes,
 ]

@@ -58,6 +58,9 @@ class ApiView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Our checks in the contract's order, in place of DRF's."""
         http = request._request
+        if self.browser_only and http.META.get("HTTP_AUTHORIZATION"):
+            # Whatever it is, and whether it is valid: not looked at.
+            raise AccessDenied("Only a person who is signed in on the website may do this.")
         self.actor = actor_of(http)
         self._admit(http)
         self.query = query_parameters(http, self.parameters)
