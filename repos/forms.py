@@ -1,12 +1,14 @@
 """The registration form: what a person writes → the input of the use case."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from repos.models.repository import SYNC_INTERVALS
 from repos.policy import MAX_BRANCHES, MAX_COUNT, MAX_DAYS, PolicyInput
+from repos.sources.listing import CodeSource
 from repos.usecases.register_repository import RegisterRepository
 from sourcegraph_site.kernel.errors import AppError
 from sourcegraph_site.web.banners import fact_of
@@ -16,7 +18,7 @@ FIELD_OF = {
     "INVALID_REPO": "name",
     "REPOSITORY_EXISTS": "name",
     "INVALID_REMOTE": "url",
-    "INVALID_CODE_PROVIDER": "url",
+    "INVALID_CODE_PROVIDER": "source",
     "INVALID_BRANCH": "branches",
     "INVALID_BRANCHES": "branches",
     "INVALID_RETENTION": "window",
@@ -34,11 +36,15 @@ class RegisterForm(forms.Form):
         max_length=512,
         help_text=_("owner/repository, for example git/git"),
     )
+    source = forms.ChoiceField(
+        label=_("Code source"),
+        help_text=_("The host that has the repository of this name"),
+    )
     url = forms.CharField(
         label=_("Clone address"),
         required=False,
         max_length=2048,
-        help_text=_("Leave it empty for the repository of this name on the code host."),
+        help_text=_("Leave it empty for the repository of this name at the code source."),
     )
     branches = forms.CharField(
         label=_("Branches"),
@@ -65,8 +71,13 @@ class RegisterForm(forms.Form):
     )
     public_read = forms.BooleanField(label=_("Everyone may read it"), required=False, initial=True)
 
-    def __init__(self, *args: Any, administrator: bool, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, administrator: bool, sources: Sequence[CodeSource], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
+        choose = cast(forms.ChoiceField, self.fields["source"])
+        choose.choices = [(each.id, f"{each.name} ({each.host})") for each in sources if each.host]
+        choose.required = not administrator  # who gives a clone address needs none
         if not administrator:
             del self.fields["url"]
         for name, field in self.fields.items():
@@ -96,7 +107,7 @@ class RegisterForm(forms.Form):
         return RegisterRepository(
             name=data["name"],
             url=url,
-            code_provider="git" if url else "github",
+            code_provider="git" if url else data["source"] or "github",
             public_read=data["public_read"],
             policy=PolicyInput(
                 branches=data["branches"], default_branch=not data["branches"], **window

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import Count, Q
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -284,6 +285,15 @@ def state_badge(repo: Repository, job: Job | None, indexed: bool) -> Badge:
     return READY if indexed else INDEXING
 
 
+# Failures that another token may end.
+TOKEN_ERRORS = (
+    "GIT_AUTH_FAILED",
+    "GIT_ACCESS_DENIED",
+    "GIT_CREDENTIAL_UNAVAILABLE",
+    "GIT_REPOSITORY_UNAVAILABLE",
+)
+
+
 def failure_banner(repo: Repository, manageable: bool) -> Banner:
     """Why the last check failed, in a sentence, and the way to try again."""
     tried = ngettext(
@@ -292,10 +302,15 @@ def failure_banner(repo: Repository, manageable: bool) -> Banner:
         repo.consecutive_failures,
     ) % {"count": repo.consecutive_failures}
     again = Action(_("Try again"), address("repo/sync", [("repo", repo.name)]), post=True)
+    actions: tuple[Action, ...] = (again,)
+    if repo.last_error in TOKEN_ERRORS:
+        # The creator's own token goes first; without a creator there is only the site's.
+        where = "code_tokens" if repo.creator_id else "code_sources"
+        actions = (Action(_("Change token"), reverse(where)), again)
     return Banner(
         fact=fact_of(repo.last_error),
         meaning=tried if repo.consecutive_failures else "",
         tone="bad",
         code=repo.last_error,
-        actions=(again,) if manageable else (),
+        actions=actions if manageable else (),
     )

@@ -13,6 +13,7 @@ from repos import page_data
 from repos.errors import RegistrationDisabled, RepositoryExists
 from repos.forms import RegisterForm
 from repos.usecases.cancel_job import CancelJob, cancel_job
+from repos.usecases.manage_code_sources import list_code_sources
 from repos.usecases.prepare import Prepare, prepare
 from repos.usecases.register_repository import register_repository
 from sourcegraph_site.kernel.actor import Actor
@@ -141,7 +142,11 @@ def register(request: HttpRequest, actor: Actor) -> HttpResponse:
     if not page_data.may_register(actor):
         raise RegistrationDisabled("Only administrators may register repositories here.")
     sent = request.method == "POST"
-    form = RegisterForm(request.POST if sent else None, administrator=actor.unrestricted)
+    form = RegisterForm(
+        request.POST if sent else None,
+        administrator=actor.unrestricted,
+        sources=list_code_sources(actor),
+    )
     owner = None
     if sent and form.is_valid():
         try:

@@ -27,6 +27,8 @@ PLUMBING = {f"{SITE}.api", f"{SITE}.mcp", f"{SITE}.web", f"{SITE}.cli", f"{SITE}
 TRANSLATORS = {
     "api.py",
     "api_sources.py",
+    "forms_sources.py",
+    "views_sources.py",
     "mcp_tools.py",
     "mcp_text.py",
     "views.py",
@@ -112,6 +114,7 @@ def test_surfaces_reach_the_stores_only_through_use_cases(package):
         if kind not in {
             "api.py",
             "api_sources.py",
+            "views_sources.py",
             "views.py",
             "mcp_tools.py",
             "mcp_text.py",

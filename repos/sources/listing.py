@@ -148,16 +148,18 @@ def checked(given: CodeSourceInput) -> CodeSource:
         InvalidSettings: names the source and what is wrong with it.
     """
     if not _ID.fullmatch(given.id) or given.id == GIT.id:
-        raise InvalidSettings("An id is 1 to 32 small letters, digits and '-', and not git.")
+        raise InvalidSettings(
+            "An id is 1 to 32 small letters, digits and '-', and not git.", field="id"
+        )
     name = given.name.strip()
     if not 1 <= len(name) <= 64 or not name.isprintable():
-        raise InvalidSettings(f"{given.id}: a name is 1 to 64 characters.")
+        raise InvalidSettings(f"{given.id}: a name is 1 to 64 characters.", field="name")
     kind = given.kind or kind_of(given.host)
     if kind not in KINDS:
-        raise InvalidSettings(f"{given.id}: `kind` is one of {', '.join(KINDS)}.")
+        raise InvalidSettings(f"{given.id}: `kind` is one of {', '.join(KINDS)}.", field="kind")
     username = given.username or USERNAMES.get(kind, DEFAULT_USERNAME)
     if not _USERNAME.fullmatch(username):
-        raise InvalidSettings(f"{given.id}: this user name is not accepted.")
+        raise InvalidSettings(f"{given.id}: this user name is not accepted.", field="username")
     source = CodeSource(
         given.id,
         name,
@@ -174,15 +176,18 @@ def checked(given: CodeSourceInput) -> CodeSource:
 
 
 def _check_addresses(source: CodeSource) -> None:
-    parts = urlsplit(source.origin)
     try:
+        parts = urlsplit(source.origin)
         if not source.host or parts.path or parts.scheme not in ("https", "http"):
             raise InvalidRemote("`host` is a host with an optional port, such as git.example.org.")
         check_remote(f"{source.origin}/a/b.git")
+    except (InvalidRemote, ValueError) as exc:
+        raise InvalidSettings(f"{source.id}: {exc}", field="host") from None
+    try:
         if source.api:
             check_remote(f"{source.api}/x")
-    except (InvalidRemote, ValueError) as exc:
-        raise InvalidSettings(f"{source.id}: {exc}") from None
+    except InvalidRemote as exc:
+        raise InvalidSettings(f"{source.id}: {exc}", field="api") from None
 
 
 def kind_of(host: str) -> str:

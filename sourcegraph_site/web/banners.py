@@ -129,6 +129,20 @@ FACTS: dict[str, tuple[Text, Text]] = {
         _("Reload the page and try again."),
     ),
     "AUTHENTICATION_REQUIRED": (_("Sign in first."), ""),
+    "ADMIN_REQUIRED": (_("Only administrators may do this."), ""),
+    "SETTINGS_REVISION_CONFLICT": (
+        _("Someone changed this in the meantime."),
+        _("Reload the page to see the present values."),
+    ),
+    "INVALID_SETTINGS": (_("A value of these settings is not accepted."), ""),
+    "INVALID_CREDENTIAL": (
+        _("This token or its date is not accepted."),
+        _("A token has 8 to 4,096 characters without spaces, and a date in the future."),
+    ),
+    "CREDENTIAL_STORAGE_UNAVAILABLE": (
+        _("Tokens cannot be encrypted on this server."),
+        _("Its operator finds the reason in the log."),
+    ),
     "REGISTRATION_DISABLED": (
         _("Only administrators may register repositories on this site."),
         _("Ask one of them."),
