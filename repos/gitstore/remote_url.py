@@ -25,6 +25,9 @@ from repos.gitstore.credential import Credential
 MAX_URL_CHARS = 2048
 DEFAULT_PORTS = {"https": 443, "http": 80, "git": 9418, "ssh": 22}
 
+# Services of a cloud's own that answer its machines at addresses that look public (Azure).
+_METADATA = {ipaddress.ip_address("168.63.129.16")}
+
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", re.ASCII)
 _PATH = re.compile(r"/[A-Za-z0-9._~/@%+=:,-]+", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
@@ -164,7 +167,7 @@ def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
             return is_public(inner)
         if address.teredo is not None:
             return False
-    return address.is_global and not address.is_multicast
+    return address.is_global and not address.is_multicast and address not in _METADATA
 
 
 def route_to(remote: Remote) -> Route:
@@ -180,13 +183,36 @@ def route_to(remote: Remote) -> Route:
         return Route(remote.path.as_uri(), "file", safe=safe)
     if remote.listed or remote.scheme != "https":
         return Route(remote.url, remote.scheme)
-    addresses = resolve(remote.host, remote.port)
-    if not all(is_public(address) for address in addresses):
-        raise InvalidRemote("The host of this remote has a private address, which is refused.")
+    addresses = public_addresses(remote)
+    if _is_literal(remote.host):
+        return Route(remote.url, "https")  # no name, so nothing that could change
     pinned = ",".join(f"[{a}]" if a.version == 6 else str(a) for a in addresses)
     return Route(
         remote.url, "https", (f"http.curloptResolve={remote.host}:{remote.port}:{pinned}",)
     )
+
+
+def public_addresses(
+    remote: Remote,
+) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    """Where the remote's name points now, all of it public.
+
+    Raises:
+        InvalidRemote: it points, in part at least, to an address that is refused.
+        GitFetchFailed: the name is not known.
+    """
+    addresses = resolve(remote.host, remote.port)
+    if not all(is_public(address) for address in addresses):
+        raise InvalidRemote("The host of this remote has a private address, which is refused.")
+    return addresses
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def resolve(host: str, port: int) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:

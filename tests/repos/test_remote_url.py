@@ -1,11 +1,16 @@
+import functools
 import ipaddress
 import socket
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from repos.errors import GitFetchFailed, InvalidRemote
 from repos.gitstore import remote_url
+from repos.gitstore.process import GitCall, GitFailed, run_git
 from repos.gitstore.remote_url import check_remote, is_public, route_to
+from tests.support.git_remote import GitRemote, git
 
 
 def test_https_to_a_public_host_is_accepted():
@@ -65,6 +70,9 @@ def test_https_to_a_public_host_is_accepted():
         "https://0177.0.0.1/a",
         "https://10.0.0.8/a",
         "https://169.254.169.254/latest",
+        "https://168.63.129.16/machine",
+        "https://100.100.100.200/latest",
+        "https://[fd00:ec2::254]/latest",
         "https://[::1]/a",
         "https://[::ffff:10.0.0.1]/a",
         "https://[64:ff9b::a00:1]/a",
@@ -159,6 +167,74 @@ def test_a_name_with_a_private_address_is_refused_at_connect(private, monkeypatc
 
     with pytest.raises(InvalidRemote):
         route_to(check_remote("https://code.example/a.git"))
+
+
+def test_git_connects_to_the_checked_address_whatever_the_name_means_then(monkeypatch, data_root):
+    """The name exists in no name service: only the pin can have led Git to our socket."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(20)
+        port = server.getsockname()[1]
+        answers(monkeypatch, "127.0.0.1")
+        monkeypatch.setattr(remote_url, "is_public", lambda address: True)
+        route = route_to(check_remote(f"https://rebound.invalid:{port}/a.git"))
+        monkeypatch.undo()
+        refused: list[Exception] = []
+
+        def ask() -> None:
+            call = GitCall(timeout_s=20, config=route.config, protocols=route.protocols)
+            try:
+                run_git(None, "ls-remote", route.url, call=call)
+            except GitFailed as exc:
+                refused.append(exc)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        connection, _ = server.accept()
+        hello = connection.recv(4096)
+        connection.close()
+        asking.join()
+    assert b"rebound.invalid" in hello  # the name of the certificate that Git demands
+    assert refused
+
+
+def test_a_plain_http_remote_cannot_send_git_to_another_host(tmp_path, settings, data_root):
+    """`objects/info/http-alternates` names another place for objects that are missing."""
+    source = GitRemote(tmp_path / "web" / "a.git")
+    commit = source.commit({"a": "1"})
+    git(source.path, "update-server-info")
+    (source.path / "objects" / commit[:2] / commit[2:]).unlink()
+    handler = functools.partial(QuietHandler, directory=str(tmp_path / "web"))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as elsewhere,
+        ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
+    ):
+        there = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/a.git/objects"
+        (source.path / "objects" / "info" / "http-alternates").write_text(there + "\n")
+        threading.Thread(target=server.serve_forever, args=(0.02,)).start()
+        url = f"http://127.0.0.1:{server.server_port}/a.git"
+        settings.ALLOWED_REMOTES = [url.removesuffix("/a.git")]
+        route = route_to(check_remote(url))
+        call = GitCall(timeout_s=20, config=route.config, protocols=route.protocols)
+        run_git(None, "init", "--bare", "-q", str(tmp_path / "mirror"), call=GitCall(timeout_s=20))
+        try:
+            with pytest.raises(GitFailed) as failure:
+                run_git(tmp_path / "mirror", "fetch", route.url, "main", call=call)
+        finally:
+            server.shutdown()
+        elsewhere.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            elsewhere.accept()
+    assert "alternate" in failure.value.stderr  # it was read, and not followed
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        return
+
+
+def test_a_literal_address_needs_no_pin():
+    route = route_to(check_remote("https://[2606:50c0:8000::153]/a.git"))
+    assert (route.config, route.protocols) == ((), "https")
 
 
 def test_an_unknown_host_is_a_failed_fetch(monkeypatch):
