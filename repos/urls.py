@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from repos import views, views_sources
+from repos import views, views_import, views_sources
 
 urlpatterns = [
     path("repos", views.repositories, name="repos"),
     path("repos/new", views.register, name="repo_new"),
+    path("repos/import", views_import.import_page, name="repo_import"),
     path("repos/<path:name>", views.by_name, name="repo_by_name"),
     path("repo", views.repository, name="repo"),
     path("repo/sync", views.check_for_updates, name="repo_sync"),

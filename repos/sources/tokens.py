@@ -151,10 +151,15 @@ class Token:
     row_id: int | None  # None: from the environment
 
 
-def usable_token(source: CodeSource, owner: User | None) -> tuple[Token | None, bool]:
-    """The first token that can be used, and whether one before it could not be."""
+def usable_token(
+    source: CodeSource, owner: User | None, *, site: bool = True
+) -> tuple[Token | None, bool]:
+    """The first token that can be used, and whether one before it could not be.
+
+    Without `site` only the owner's counts.
+    """
     passed_over = False
-    for row in _candidates(source, owner):
+    for row in _candidates(source, owner, site):
         if row is None:
             return Token(from_environment(source), None), passed_over
         if not row.sealed:
@@ -167,12 +172,14 @@ def usable_token(source: CodeSource, owner: User | None) -> tuple[Token | None, 
     return None, passed_over
 
 
-def _candidates(source: CodeSource, owner: User | None) -> Iterator[CodeToken | None]:
+def _candidates(source: CodeSource, owner: User | None, site: bool) -> Iterator[CodeToken | None]:
     """Rows in the order of use; None stands for the environment's token."""
     if owner is not None and owner.is_active:
         row = row_of(owner, source)
         if row is not None:
             yield row
+    if not site:
+        return
     if from_environment(source):
         yield None
         return

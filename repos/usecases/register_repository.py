@@ -86,7 +86,7 @@ def register_repository(
         RepositoryExists: the name is taken; details hold the `creator`.
     """
     checked = _check(actor, params)
-    _require_right(actor)
+    require_right(actor)
     digest = idempotency.digest_of(params.model_dump())
     with transaction.atomic():
         before = idempotency.replayed(actor, OPERATION, idempotency_key, digest)
@@ -112,6 +112,11 @@ def register_repository(
             policy=to_wire(checked.policy),
         )
     return record_of(actor, repo)
+
+
+def validate(actor: Actor, params: RegisterRepository) -> None:
+    """The rules of a registration that need no look-up of the name. Raises as registration."""
+    _check(actor, params)
 
 
 def _check(actor: Actor, params: RegisterRepository) -> _Checked:
@@ -148,7 +153,12 @@ def _remote_of(actor: Actor, name: str, params: RegisterRepository) -> str:
     return check_remote(f"{source.origin}/{name}.git").url
 
 
-def _require_right(actor: Actor) -> None:
+def require_right(actor: Actor) -> None:
+    """May this caller register repositories?
+
+    Raises:
+        AuthenticationRequired, AccessDenied, RegistrationDisabled.
+    """
     if actor.unrestricted:
         return
     if not actor.signed_in:

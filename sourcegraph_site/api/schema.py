@@ -31,6 +31,10 @@ PARAMETERS = {
     "until": "Not after: RFC 3339 time or YYYY-MM-DD (UTC, the whole day).",
     "sort": "created (newest first) or name.",
     "first": "Rows a page.",
+    "source": "Id of a code source.",
+    "account": "User, organisation, group or workspace there.",
+    "forks": "true: forks too.",
+    "archived": "true: archived ones too.",
 }
 
 ERROR: Schema = {
