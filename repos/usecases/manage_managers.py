@@ -4,13 +4,14 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from repos.access import get_managed
+from repos.compare import check_revision
 from repos.errors import ManagerLimitReached
 from repos.models import Repository, RepositoryManager
 from repos.records import RepositoryRecord, record_of
 from sourcegraph_site.accounts.errors import UserNotFound
 from sourcegraph_site.audit.record import record
 from sourcegraph_site.kernel.actor import Actor
-from sourcegraph_site.kernel.errors import InvalidRequest, RevisionConflict
+from sourcegraph_site.kernel.errors import InvalidRequest
 from sourcegraph_site.kernel.inputs import Field, Input
 
 MAX_MANAGERS = 50
@@ -22,7 +23,9 @@ class ManageManagers(Input):
     remove: str | None = Field(None, description="Public id of the person to remove.")
 
 
-def manage_managers(actor: Actor, params: ManageManagers, *, revision: int) -> RepositoryRecord:
+def manage_managers(
+    actor: Actor, params: ManageManagers, *, revision: int | None
+) -> RepositoryRecord:
     """Add one manager, or remove one, oneself included.
 
     Adding a present or removing an absent one changes nothing, not even the revision.
@@ -30,6 +33,7 @@ def manage_managers(actor: Actor, params: ManageManagers, *, revision: int) -> R
     Raises:
         AuthenticationRequired, InvalidRepo, RepositoryNotFound, RepositoryManagementDenied.
         InvalidRequest: not exactly one of add and remove.
+        PreconditionRequired: no `revision`.
         RevisionConflict: the record changed since `revision`.
         UserNotFound: nobody enabled has this id.
         ManagerLimitReached: there are 50 already.
@@ -39,8 +43,7 @@ def manage_managers(actor: Actor, params: ManageManagers, *, revision: int) -> R
     repo = get_managed(actor, params.repo)
     with transaction.atomic():
         repo = Repository.objects.select_for_update().get(pk=repo.pk)
-        if repo.revision != revision:
-            raise RevisionConflict("The repository changed since you read it.")
+        check_revision(repo, revision)
         if params.add is not None:
             who, changed = params.add, _add(repo, params.add)
             action = "repository.manager_added"

@@ -19,6 +19,7 @@ from django.db import transaction
 
 from repos import work
 from repos.access import get_managed
+from repos.compare import check_revision
 from repos.errors import (
     CleanupNotReady,
     LatestIndexNotReady,
@@ -116,21 +117,25 @@ def preview_removal(actor: Actor, params: RemovalTarget, operation: Operation) -
     )
 
 
-def apply_removal(actor: Actor, params: Removal, operation: Operation, *, revision: int) -> Removed:
+def apply_removal(
+    actor: Actor, params: Removal, operation: Operation, *, revision: int | None
+) -> Removed:
     """Clean up old indexes, or take the repository out of service for good.
 
     A deleted repository answers nothing and cannot be revived; `purge` frees its name.
 
     Raises:
         as `preview_removal`, and
+        PreconditionRequired: no `revision`.
         RevisionConflict: the record changed, or `preview` is of another state.
         RepositoryBusy: a job is running.
     """
     repo = get_managed(actor, params.repo)
     with transaction.atomic():
         repo = Repository.objects.select_for_update().get(pk=repo.pk)
+        check_revision(repo, revision)
         plan = _plan(repo, operation)
-        if repo.revision != revision or params.preview != _digest(repo, plan, operation):
+        if params.preview != _digest(repo, plan, operation):
             raise RevisionConflict("The repository changed since the preview; preview again.")
         if work.active_jobs(repo.pk).filter(state=Job.State.RUNNING).exists():
             raise RepositoryBusy("A job of this repository is running.")
@@ -218,7 +223,7 @@ def _digest(repo: Repository, plan: _Plan, operation: Operation) -> str:
 
 
 # --- Purge -------------------------------------------------------------------------------
-def purge_repository(actor: Actor, params: RemovalTarget, *, revision: int) -> Purged:
+def purge_repository(actor: Actor, params: RemovalTarget, *, revision: int | None) -> Purged:
     """Remove every trace of a deleted repository; its name is free again.
 
     The rows go first, in one transaction; then the files, out of reach at once by a rename.
@@ -226,6 +231,7 @@ def purge_repository(actor: Actor, params: RemovalTarget, *, revision: int) -> P
 
     Raises:
         AuthenticationRequired, InvalidRepo, RepositoryNotFound, RepositoryManagementDenied.
+        PreconditionRequired: no `revision`.
         RevisionConflict: the record changed since `revision`.
         CleanupNotReady: not deleted for a minute yet.
         PreparationActive: a job is queued or running.
@@ -233,8 +239,7 @@ def purge_repository(actor: Actor, params: RemovalTarget, *, revision: int) -> P
     repo = get_managed(actor, params.repo)
     with transaction.atomic():
         repo = Repository.objects.select_for_update().get(pk=repo.pk)
-        if repo.revision != revision:
-            raise RevisionConflict("The repository changed since you read it.")
+        check_revision(repo, revision)
         if repo.deleted_at is None or clock.now() - repo.deleted_at < DELETED_FOR_AT_LEAST:
             raise CleanupNotReady("Delete the repository first, and wait a minute.")
         if work.active_jobs(repo.pk).exists():

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from repos import idempotency
 from repos.access import get_managed
+from repos.compare import check_revision
 from repos.errors import (
     BranchNotMonitored,
     BranchNotObserved,
@@ -131,13 +132,13 @@ def preview_index(actor: Actor, params: PreviewIndex) -> IndexPreview:
 
 
 def request_index(
-    actor: Actor, params: RequestIndex, *, revision: int, idempotency_key: str
+    actor: Actor, params: RequestIndex, *, revision: int | None, idempotency_key: str
 ) -> IndexRequested:
     """Queue what was previewed; shares the 30 seconds' pace with `prepare`.
 
     Raises:
         as `preview_index`;
-        IdempotencyConflict, RevisionConflict, RateLimited, QueueFull.
+        IdempotencyConflict, PreconditionRequired, RevisionConflict, RateLimited, QueueFull.
     """
     repo = get_managed(actor, params.repo)
     digest = idempotency.digest_of(params.model_dump())
@@ -148,9 +149,10 @@ def request_index(
         if receipt is not None:
             jobs = Job.objects.in_bulk(receipt.answer["jobs"])
             return IndexRequested([job_record(job) for job in jobs.values()])
+        check_revision(repo, revision)
         target = _target(repo, params)
         groups = _missing(repo, target)
-        if repo.revision != revision or params.preview != _digest(repo, params, groups):
+        if params.preview != _digest(repo, params, groups):
             raise RevisionConflict("The repository changed since the preview; preview again.")
         queued = index_groups(actor, repo, target, groups, requested_revision=params.branch)
         answer = {"jobs": [job.pk for job in queued]}

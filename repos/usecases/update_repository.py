@@ -9,6 +9,7 @@ from django.db import transaction
 
 from repos import work
 from repos.access import get_managed
+from repos.compare import check_revision
 from repos.errors import (
     PolicyChanged,
     RepositoryDeleted,
@@ -90,7 +91,9 @@ def preview_update(actor: Actor, params: PreviewUpdate) -> UpdatePreview:
     )
 
 
-def update_repository(actor: Actor, params: UpdateRepository, *, revision: int) -> RepositoryRecord:
+def update_repository(
+    actor: Actor, params: UpdateRepository, *, revision: int | None
+) -> RepositoryRecord:
     """Apply settings that were previewed, if nothing changed since.
 
     A change of branches, window or path groups cancels the repository's jobs and queues a
@@ -101,13 +104,15 @@ def update_repository(actor: Actor, params: UpdateRepository, *, revision: int) 
 
     Raises:
         as `preview_update`, and
+        PreconditionRequired: no `revision`.
         RevisionConflict: the record changed, or `preview` belongs to other settings.
     """
     repo = get_managed(actor, params.repo)
     with transaction.atomic():
         repo = Repository.objects.select_for_update().get(pk=repo.pk)
+        check_revision(repo, revision)
         change = _checked(repo, params)
-        if repo.revision != revision or params.preview != _digest(repo, params):
+        if params.preview != _digest(repo, params):
             raise RevisionConflict("The repository changed since the preview; preview again.")
         before = record_of(actor, repo, with_versions=False)
         _apply(actor, repo, change, deleted=params.deleted, enabled=params.enabled)

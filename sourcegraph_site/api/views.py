@@ -29,7 +29,6 @@ from sourcegraph_site.kernel.errors import (
     CsrfRequired,
     InvalidQueryParameters,
     InvalidRequest,
-    PreconditionRequired,
 )
 from sourcegraph_site.kernel.inputs import MAX_BODY_BYTES, Input, parse, parse_json
 from sourcegraph_site.kernel.wire import Casing, dumps, to_wire
@@ -158,16 +157,15 @@ def json_body(request: Request) -> dict[str, Any]:
     return parse_json(http.read(MAX_BODY_BYTES + 1))
 
 
-def if_match(request: Request) -> int:
-    """The revision of `If-Match: "<number>"`.
+def if_match(request: Request) -> int | None:
+    """The revision of `If-Match: "<number>"`; None if there is none, or it is not a revision.
 
-    Raises:
-        PreconditionRequired: there is none, or it is not a revision.
+    The use case refuses None, after it has seen to the caller's rights.
     """
     value = request.headers.get("If-Match", "").strip()
     number = value.removeprefix('"').removesuffix('"')
     if not number.isdigit() or len(number) > 18:
-        raise PreconditionRequired('Send If-Match: "<revision>" with the revision you last saw.')
+        return None
     return int(number)
 
 
