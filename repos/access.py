@@ -75,7 +75,9 @@ def get_visible(actor: Actor, name: str) -> Repository:
         RepositoryNotFound: absent or hidden; the same answer, or names become an oracle.
     """
     repo = _BY_ID.first(repo_id_of(check_name(name)))
-    if repo is None or not may_see(actor, repo):
+    # What is absent is asked about like what is hidden, so that time does not tell them apart.
+    shown = may_see(actor, repo or Repository(pk=0, name=name, public_read=False))
+    if repo is None or not shown:
         raise RepositoryNotFound("No such repository.")
     return repo
 

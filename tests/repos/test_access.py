@@ -1,4 +1,6 @@
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from repos.access import (
     can_manage,
@@ -92,6 +94,18 @@ def test_hidden_and_absent_look_alike(cast):
 
     assert refusals[0] == refusals[1]
     assert refusals[0][0] == "REPOSITORY_NOT_FOUND"
+
+
+@pytest.mark.parametrize("who", ["anonymous", "stranger", "stranger's key", "narrow key"])
+def test_hidden_and_absent_take_the_same_look_ups(cast, who):
+    policy.public_read()  # read once a while, by whoever comes first
+    asked = []
+    for name in ("acme/hidden", "acme/absent"):
+        with CaptureQueriesContext(connection) as queries, pytest.raises(AppError):
+            get_visible(cast[who], name)
+        asked.append([query["sql"].partition("WHERE")[0] for query in queries])
+
+    assert asked[0] == asked[1]
 
 
 def test_names_are_case_sensitive(cast):
