@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import get_token
 from django.shortcuts import render
@@ -30,6 +29,7 @@ from readers.usecases.open_code import (
 )
 from repos.errors import InvalidRepo, RevisionNotEligible
 from repos.naming import is_object_id
+from repos.sources.web import page_of_file
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.errors import AppError, BadRequest, Missing
 from sourcegraph_site.web.addresses import (
@@ -221,11 +221,13 @@ class _Links:
         return [("glob", f"/{path}/**" if self.shown.kind is Kind.DIRECTORY else f"/{path}")]
 
     def _code_host(self) -> str:
-        if self.about.code_provider != "github":
-            return ""
-        kind = "tree" if self.shown.kind is Kind.DIRECTORY else "blob"
-        where = f"{self.about.name}/{kind}/{self.shown.commit}/{self.shown.path}"
-        return f"{settings.CODE_HOST}/{where}"
+        return page_of_file(
+            self.about.host_kind,
+            self.about.host_base,
+            self.shown.commit,
+            self.shown.path,
+            directory=self.shown.kind is Kind.DIRECTORY,
+        )
 
     def _windows(self, text: CodePage) -> dict[str, Any]:
         first, last, total = text.window.first, text.window.last, text.window.total
