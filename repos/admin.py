@@ -6,7 +6,14 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from repos.models import BranchHead, Repository, RepositoryManager, SyncCheck, Version
+from repos.models import (
+    BranchHead,
+    CodeToken,
+    Repository,
+    RepositoryManager,
+    SyncCheck,
+    Version,
+)
 from repos.usecases.prepare import Prepare, prepare
 from sourcegraph_site.accounts.authentication import actor_of
 from sourcegraph_site.kernel.errors import AppError
@@ -70,6 +77,17 @@ class BranchHeadAdmin(ReadOnly):
 class RepositoryManagerAdmin(ReadOnly):
     list_display = ("repository", "user", "added_at")
     list_select_related = ("repository", "user")
+
+
+@admin.register(CodeToken)
+class CodeTokenAdmin(ReadOnly):
+    """Whose token for what, until when; never the token. They are set on the pages of tokens."""
+
+    list_display = ("source", "owner", "expires_at", "refused_at", "updated_at")
+    list_select_related = ("owner",)
+    list_filter = ("source",)
+    search_fields = ("source", "owner__username")
+    exclude = ("sealed", "key_id", "record_id")
 
 
 @admin.register(SyncCheck)

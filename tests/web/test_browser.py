@@ -351,6 +351,32 @@ def test_axe_finds_nothing(open_page, site, demo, head, theme):
         assert faults == [], (path, json.dumps(faults, indent=1))
 
 
+ADMINISTRATION = [
+    "repos/new",
+    "repos/import",
+    "user-settings",
+    "user-settings/code-tokens",
+    "settings/code-sources",
+    "settings/code-sources/edit?id=github",
+]
+
+
+def test_pages_for_those_who_signed_in_are_accessible_and_fit(
+    open_page, site, client, administrator
+):
+    client.force_login(administrator)
+    session = client.cookies["sourcegraph_session"].value
+    page, axe = open_page("keys"), Axe()
+    page.context.add_cookies([{"name": "sourcegraph_session", "value": session, "url": site}])
+    for path in ADMINISTRATION:
+        page.set_viewport_size({"width": 1440, "height": 900})
+        page.goto(site + path)
+        assert page.url == site + path  # not the sign-in page
+        assert faults_of(axe, page) == [], path
+        page.set_viewport_size({"width": 320, "height": 844})
+        assert fits(page), path
+
+
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 @pytest.mark.parametrize("width", [390, 320, 1440])
 def test_no_page_scrolls_sideways(open_page, site, demo, head, language, width):

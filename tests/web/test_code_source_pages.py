@@ -117,3 +117,17 @@ def test_a_failed_fetch_leads_to_the_tokens(admin_client, make_repository):
     Job.objects.all().delete()
     page = admin_client.get("/sourcegraph/repo?repo=acme/tools").content.decode()
     assert f'href="{SITE}"' in page and "Change token" in page
+
+
+def test_the_admin_site_lists_tokens_without_them(admin_client, administrator, actor_for):
+    fields = {"source": "github", "revision": "0", "token": TOKEN}
+    assert admin_client.post(OWN, fields).status_code == 302
+    row = CodeToken.objects.get()
+    for path in ("", f"{row.pk}/change/"):
+        page = admin_client.get(f"/sourcegraph/admin/repos/codetoken/{path}")
+        assert page.status_code == 200
+        assert bytes(row.sealed).hex() not in page.content.decode()
+        assert row.record_id not in page.content.decode()
+    assert (
+        admin_client.post(f"/sourcegraph/admin/repos/codetoken/{row.pk}/delete/").status_code == 403
+    )
