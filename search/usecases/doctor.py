@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from readers.remote import doctor as lookups
-from repos.doctor import Finding, directories, jobs, mirrors, records, space
+from repos.doctor import Finding, directories, jobs, mirrors, records, space, tokens
 from repos.errors import RepositoryNotFound
 from repos.models import Repository
 from search import doctor as indexes
@@ -42,6 +42,7 @@ def _findings(
         yield from directories.examine()
         yield from lookups.examine()
         yield from records.examine()
+        yield from tokens.examine()
     yield from space.examine(uses)
     yield from mirrors.examine(chosen, deep=deep)
     yield from indexes.examine(chosen, deep=deep)

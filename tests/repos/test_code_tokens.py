@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from repos.doctor import tokens as doctor
 from repos.errors import GitCredentialUnavailable
 from repos.gitstore.credential import Credential
 from repos.gitstore.process import GitCall, run_git
@@ -318,6 +319,23 @@ def test_keys_of_the_environment_rotate_by_order(corp, as_alice, alice, settings
     settings.CREDENTIAL_KEYS = [new]
     assert usable_token(corp, alice)[0].token == TOKEN
     assert not list(Path(settings.DATA_ROOT).glob("code-credentials*"))
+
+
+def test_doctor_finds_tokens_that_can_be_used_no_more(corp, as_alice, data_root):
+    def found() -> list[tuple[str, bool]]:
+        return [(each.text, each.repair is not None) for each in doctor.examine()]
+
+    save(as_alice)
+    assert found() == []
+    (data_root / "code-credentials.key").unlink()
+    [(text, repairable)] = found()
+    assert "alice" in text and "cannot be read" in text and not repairable
+    CodeToken.objects.update(bound_to="https://elsewhere.example")
+    assert "another host" in found()[0][0]
+    CodeToken.objects.update(source="gone")
+    [finding] = doctor.examine()
+    assert finding.repair is not None and finding.repair() == "removed"
+    assert found() == []
 
 
 # --- In use ------------------------------------------------------------------------------
