@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from repos.errors import GitFetchFailed, GitRepositoryUnavailable, InvalidCodeProvider
+from repos.errors import (
+    GitAccessDenied,
+    GitAuthFailed,
+    GitFetchFailed,
+    GitRepositoryUnavailable,
+    InvalidCodeProvider,
+)
 from repos.sources.http import get_json
 from repos.sources.listing import CodeSource
 from sourcegraph_site.kernel.deadline import Deadline
@@ -56,17 +62,34 @@ def page_of_account(
         raise InvalidCodeProvider("The repositories of this code source cannot be listed.")
     headers = {"User-Agent": "source-graph", **api.headers(source.username, token)}
     size_name, size = api.page_size
-    for number, (path, extra) in enumerate(api.lists, 1):
+    lists = api.lists
+    if (
+        source.kind == "github"
+        and token
+        and _is_owner(api.base(source), headers, account, deadline)
+    ):
+        lists = (_GITHUB_OWN,)
+    for number, (path, extra) in enumerate(lists, 1):
         query = urlencode({**extra, size_name: str(size), "page": str(page)})
         place = path.format(account=quote(account, safe=""))
         try:
             answer = get_json(f"{api.base(source)}{place}?{query}", headers, deadline)
         except GitRepositoryUnavailable:
-            if number == len(api.lists):
+            if number == len(lists):
                 raise
             continue
         return _rows(api, answer)
     raise AssertionError("every API has a list")
+
+
+def _is_owner(base: str, headers: Mapping[str, str], account: str, deadline: Deadline) -> bool:
+    """Is the token the account's own? Then GitHub lists its private repositories elsewhere."""
+    try:
+        answer = get_json(f"{base}/user", headers, deadline)
+    except (GitAuthFailed, GitAccessDenied, GitRepositoryUnavailable):
+        return False  # of an app, or of an organisation
+    login = answer.get("login") if isinstance(answer, dict) else None
+    return isinstance(login, str) and login.lower() == account.lower()
 
 
 def _rows(api: _Api, answer: Any) -> list[Found]:
@@ -154,6 +177,8 @@ def _at(public_host: str, public_api: str, path: str) -> Callable[[CodeSource], 
 
     return base
 
+
+_GITHUB_OWN = ("/user/repos", {"affiliation": "owner", "sort": "full_name"})
 
 APIS: dict[str, _Api] = {
     "github": _Api(

@@ -19,7 +19,7 @@ from repos.errors import (
     GitFetchFailed,
     GitRepositoryUnavailable,
 )
-from repos.gitstore.remote_url import DEFAULT_PORTS, check_remote, public_addresses
+from repos.gitstore.remote_url import DEFAULT_PORTS, Remote, check_remote, public_addresses
 from sourcegraph_site.kernel.deadline import Deadline
 
 MAX_BYTES = 8 << 20
@@ -39,9 +39,10 @@ def get_json(url: str, headers: Mapping[str, str], deadline: Deadline) -> Any:
     """
     base, _, query = url.partition("?")
     remote = check_remote(base)
-    address = "" if remote.listed else str(public_addresses(remote)[0])
+    # The operator's own hosts may be reached by whatever their names mean.
+    addresses = [remote.host] if remote.listed else [str(a) for a in public_addresses(remote)]
     seconds = min(CONNECT_SECONDS, deadline.remaining())
-    connection = _Pinned(remote.scheme, remote.host, remote.port, address, seconds)
+    connection = _Pinned(remote, addresses, seconds)
     path = urlsplit(base).path + (f"?{query}" if query else "")
     try:
         connection.request("GET", path, headers={**headers, "Accept": "application/json"})
@@ -89,15 +90,25 @@ def _check_status(answer: http.client.HTTPResponse) -> None:
 
 
 class _Pinned(http.client.HTTPConnection):
-    """A connection for a name to an address that was checked; "" leaves the look-up to it."""
+    """A connection for a name, to the first of its checked addresses that answers."""
 
-    def __init__(self, scheme: str, host: str, port: int, address: str, seconds: float) -> None:
-        super().__init__(host, port, timeout=seconds)
-        self.default_port = DEFAULT_PORTS[scheme]  # left out of the Host header
-        self._scheme, self._address = scheme, address
+    def __init__(self, remote: Remote, addresses: list[str], seconds: float) -> None:
+        super().__init__(remote.host, remote.port, timeout=seconds)
+        self.default_port = DEFAULT_PORTS[remote.scheme]  # left out of the Host header
+        self._secure = remote.scheme == "https"
+        self._addresses = addresses
 
     def connect(self) -> None:
-        self.sock = socket.create_connection((self._address or self.host, self.port), self.timeout)
-        if self._scheme == "https":
+        self.sock = self._first_that_answers()
+        if self._secure:
             context = ssl.create_default_context()
             self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
+
+    def _first_that_answers(self) -> socket.socket:
+        *others, last = self._addresses
+        for address in others:
+            try:
+                return socket.create_connection((address, self.port), self.timeout)
+            except OSError:  # an IPv6 address without a way there, for example
+                continue
+        return socket.create_connection((last, self.port), self.timeout)

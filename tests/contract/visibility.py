@@ -272,13 +272,14 @@ WORDS = {
 }
 # A request of the matrix that earns one of these asks nothing.
 MISTAKES = ("INVALID_REQUEST", "INVALID_QUERY_PARAMETERS", "METHOD_NOT_ALLOWED", "CSRF_REQUIRED")
+SIGN_IN = (PREFIX + "login", PREFIX + "admin/login")
 _PAGE_CODE = re.compile(r"<code>([A-Z][A-Z_]+)</code>")
 
 
 def word_of(response: HttpResponse) -> str:
     """`yes` or the reason of a refusal; a mistake of the request is an error of the test."""
     location = response.headers.get("Location", "")
-    if response.status_code == 302 and location.startswith(PREFIX + "login"):
+    if response.status_code == 302 and location.startswith(SIGN_IN):
         return "sign"
     text = response.content.decode()
     code = _code_of(response, text)

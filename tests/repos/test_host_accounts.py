@@ -62,7 +62,14 @@ def one_host():
 @pytest.fixture
 def host(one_host, settings):
     """A code host with an API; the code source `corp` is at it."""
-    fresh = {"kind": "github", "per_page": 2, "authorization": "", "groups": True, "status": 0}
+    fresh = {
+        "kind": "github",
+        "per_page": 2,
+        "authorization": "",
+        "groups": True,
+        "status": 0,
+        "login": "somebody",
+    }
     vars(one_host).update(fresh, body=None, headers={}, seen=[])
     settings.ALLOWED_REMOTES = [*settings.ALLOWED_REMOTES, one_host.origin]
     source = {"id": "corp", "name": "Corp", "host": one_host.origin, "kind": "github"}
@@ -156,6 +163,17 @@ def test_a_person_lists_with_her_own_token_and_never_with_the_sites(
     host.seen.clear()
     names(alice)
     assert {given for _, given in host.seen} == {"Bearer her-own-token"}
+
+
+def test_ones_own_account_at_github_is_listed_with_its_private_repositories(
+    host, administrator, actor_for
+):
+    root = actor_for(administrator)
+    set_own_code_token(root, SetCodeToken(source="corp", revision=0, token=TOKEN))
+    assert "acme/app" in names(root)
+    host.login = "Acme"
+    assert names(root) == ["acme/secret"]
+    assert all(path.startswith("/api/v3/user") for path, _ in host.seen[-4:])
 
 
 def test_who_may_not_register_may_not_list(host, make_user, actor_for):
@@ -357,7 +375,10 @@ def test_the_connection_goes_to_the_checked_address_and_demands_the_names_certif
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(10)
         port = server.getsockname()[1]
-        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
+        found = [  # nobody answers at the first
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (text, port))
+            for text in ("127.0.0.2", "127.0.0.1")
+        ]
         monkeypatch.setattr(remote_url, "is_public", lambda address: True)
         real = socket.getaddrinfo
 

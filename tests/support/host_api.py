@@ -18,8 +18,9 @@ ROWS = [
 
 
 class HostApi:
-    """`kind` says which host it plays. `token`: what a request must carry, "" for nothing.
-    `groups`: are the accounts groups, or people? `status`, `body`: answer this instead.
+    """`kind` says which host it plays. `authorization`: what a request must carry, "" for
+    nothing. `groups`: are the accounts groups, or people? `login`: whose the token is.
+    `status`, `body`, `headers`: answer this instead.
     `seen`: path with query, and the Authorization of each request."""
 
     def __init__(self) -> None:
@@ -28,6 +29,7 @@ class HostApi:
         self.per_page = 2
         self.authorization = ""
         self.groups = True
+        self.login = "somebody"
         self.status = 0
         self.body: bytes | None = None
         self.headers: dict[str, str] = {}
@@ -49,6 +51,11 @@ class HostApi:
     def answer(self, path: str, query: dict[str, list[str]]) -> Any:
         """None: no such account."""
         base, lists, _ = SHAPES[self.kind]
+        if path == f"{base}/user" and self.kind == "github":
+            return {"login": self.login}
+        if path == f"{base}/user/repos":
+            own = [row for row in self.rows if row[1]] if query["page"] == ["1"] else []
+            return [SHAPES[self.kind][2](*row) for row in own]
         where = lists[0 if self.groups else -1].format(account="acme")
         if unquote(path) != base + where:
             return None
