@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
+from repos.models import Repository
 from sourcegraph_site.accounts import policy
 from sourcegraph_site.accounts.models import SettingsSection
 from sourcegraph_site.api import limits
@@ -125,6 +126,37 @@ def test_a_tenth_of_the_matrix(callers):
 @pytest.mark.django_db
 def test_the_whole_matrix(callers):
     assert compare(callers, 1) == []
+
+
+@pytest.mark.django_db
+def test_no_list_count_or_figure_changes_with_what_is_hidden(callers, make_user):
+    """The same answers with three more private repositories of somebody else."""
+
+    def answers() -> dict[tuple[str, str], tuple[int, str]]:
+        return {
+            (request, name): comparable(_answer(callers[name], request, None), "other")
+            for section in MATRIX
+            if section.lists or section.columns == ["site"]
+            for request in section.requests
+            for name in ("anonymous", "reader", "key-admin")
+            if request not in LEFT_OUT
+        }
+
+    before = answers()
+    for number in range(3):
+        Repository.objects.create(
+            name=f"matrix/ghost-{number}",
+            remote_url="file:///nowhere",
+            public_read=False,
+            creator=make_user(f"ghost-{number}"),
+            window_count=5,
+        )
+    after = answers()
+    assert [key for key in before if before[key] != after[key]] == []
+
+
+# What answers with something new each time, and what is long and the same for everyone.
+LEFT_OUT = ("POST auth/api-keys", "POST connect", "GET v1/schema", "GET v1/docs")
 
 
 @pytest.mark.django_db

@@ -309,7 +309,8 @@ def _json_code(body: Any) -> str:
 
 
 _VARYING = re.compile(
-    r'"RequestID":"[0-9a-f]*"|name="csrfmiddlewaretoken" value="\w+"|X-CSRF-Token&quot;: &quot;\w+'
+    r'"RequestID":"[0-9a-f]*"|"csrf_token":"\w*"|"expires_at":"[^"]*"|"Duration":\d+'
+    r'|name="csrfmiddlewaretoken" value="\w+"|X-CSRF-Token&quot;: &quot;\w+'
     r"|<code>[0-9a-f]{32}</code>"
 )
 
