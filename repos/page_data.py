@@ -7,21 +7,25 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from repos import work
 from repos.access import can_manage, can_prepare, get_visible, visible_to
 from repos.models import IndexHistory, Repository, Version
 from repos.presentation import JOB_BADGES, Badge, Row, job_view, rows_of
 from repos.revisions import storage_missing
+from repos.sources.tokens import ailing
 from repos.subjects import subjects_of
 from sourcegraph_site.accounts.policy import access, repository_defaults
 from sourcegraph_site.jobs.models import Job
-from sourcegraph_site.kernel.actor import Actor
+from sourcegraph_site.kernel import clock
+from sourcegraph_site.kernel.actor import Actor, ActorKind
 from sourcegraph_site.kernel.errors import AppError
 from sourcegraph_site.web.addresses import code_address, repo_address, search_address
-from sourcegraph_site.web.banners import Banner, Text, fact_of
+from sourcegraph_site.web.banners import Action, Banner, Text, fact_of
 
 PER_PAGE = 100
 VERSIONS_PER_PAGE = 50
@@ -53,6 +57,40 @@ def _totals(rows: list[Row]) -> dict[str, int]:
 
 def may_register(actor: Actor) -> bool:
     return actor.unrestricted or (actor.signed_in and access().allow_user_repositories)
+
+
+def token_banners(actor: Actor) -> list[Banner]:
+    """What the caller should know of tokens: one's own, and for administrators the site's."""
+    site = actor.kind is ActorKind.SESSION and actor.site_admin
+    found = []
+    for row in ailing(actor.user_id, site=site):
+        words = _OWN_TOKEN if row.owner_id else _SITE_TOKEN
+        refused, ended, soon = (text % {"source": row.source} for text in words)
+        over = row.expires_at is not None and row.expires_at <= clock.now()
+        ending = row.expires_at is not None and not row.refused_at
+        where = reverse("code_tokens" if row.owner_id else "code_sources")
+        found.append(
+            Banner(
+                fact=ended if over else soon if ending else refused,
+                meaning=_("Repositories that need it are not updated without it."),
+                tone="bad" if over or row.refused_at else "warn",
+                actions=(Action(_("Change token"), where),),
+            )
+        )
+    return found
+
+
+# Refused, ended, ends soon.
+_OWN_TOKEN = (
+    gettext_lazy("The code host refused your token for %(source)s."),
+    gettext_lazy("Your token for %(source)s has expired."),
+    gettext_lazy("Your token for %(source)s expires within a week."),
+)
+_SITE_TOKEN = (
+    gettext_lazy("The code host refused the site's token for %(source)s."),
+    gettext_lazy("The site's token for %(source)s has expired."),
+    gettext_lazy("The site's token for %(source)s expires within a week."),
+)
 
 
 def name_of(actor: Actor, name: str) -> str:

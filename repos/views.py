@@ -42,6 +42,7 @@ def repositories(request: HttpRequest, actor: Actor) -> HttpResponse:
         "text": text,
         "page_query": urlencode({"q": text}),
         "may_register": page_data.may_register(actor),
+        "banners": page_data.token_banners(actor),
         "poll_seconds": POLL_WORKING if found["working"] else POLL_IDLE,
         **found,
     }

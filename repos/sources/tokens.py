@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from django.conf import settings
+from django.db.models import Q
 
 from repos.errors import GitCredentialUnavailable
 from repos.gitstore.credential import Credential
@@ -197,6 +198,17 @@ def note_answer(target: Target, *, refused: bool) -> None:
         row.filter(refused_at=None).update(refused_at=clock.now())
     else:
         row.exclude(refused_at=None).update(refused_at=None)
+
+
+def ailing(user_id: int | None, *, site: bool) -> list[CodeToken]:
+    """Tokens that end within a week, have ended or were refused: a person's, and with `site`
+    the site's. One query, because the list of repositories asks it at every poll."""
+    whose = Q(owner_id=user_id) if user_id is not None else Q(pk__in=[])
+    if site:
+        whose |= Q(owner=None)
+    soon = Q(expires_at__lte=clock.now() + EXPIRES_SOON) | Q(refused_at__isnull=False)
+    found = CodeToken.objects.filter(whose, soon).exclude(sealed=b"")
+    return list(found.order_by("owner_id", "source"))
 
 
 def warnings() -> list[Warned]:

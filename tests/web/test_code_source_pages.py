@@ -1,10 +1,15 @@
 """Pages of code sources and tokens, without a script: what is saved, refused and never shown."""
 
+import re
+from datetime import timedelta
+from html import unescape
+
 import pytest
 
 from repos.models import CodeToken, Repository
 from repos.sources.listing import sources
 from repos.sources.tokens import usable_token
+from sourcegraph_site.kernel import clock
 
 pytestmark = pytest.mark.django_db
 
@@ -117,6 +122,32 @@ def test_a_failed_fetch_leads_to_the_tokens(admin_client, make_repository):
     Job.objects.all().delete()
     page = admin_client.get("/sourcegraph/repo?repo=acme/tools").content.decode()
     assert f'href="{SITE}"' in page and "Change token" in page
+
+
+def test_tokens_that_end_are_announced_to_those_who_can_change_them(client, make_user):
+    now = clock.now()
+    alice, root = make_user("alice"), make_user("root", admin=True)
+    fields = {"source": "github", "sealed": b"x"}
+    CodeToken.objects.create(
+        record_id="1", owner=alice, expires_at=now + timedelta(days=6), **fields
+    )
+    CodeToken.objects.create(record_id="2", expires_at=now - timedelta(days=1), **fields)
+    CodeToken.objects.create(record_id="3", owner=root, refused_at=now, **fields)
+    CodeToken.objects.create(record_id="4", owner=alice, source="git", refused_at=now)  # cleared
+
+    def said(user) -> set[str]:
+        client.force_login(user)
+        page = unescape(client.get("/sourcegraph/repos").content.decode())
+        return set(re.findall(r"<b>([^<]*token for[^<]*)</b>", page))
+
+    assert said(alice) == {"Your token for github expires within a week."}
+    assert said(root) == {
+        "The site's token for github has expired.",
+        "The code host refused your token for github.",
+    }
+    assert said(make_user("bob")) == set()
+    client.logout()
+    assert "token for" not in client.get("/sourcegraph/repos").content.decode()
 
 
 def test_the_admin_site_lists_tokens_without_them(admin_client, administrator, actor_for):
