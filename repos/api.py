@@ -11,14 +11,6 @@ from repos.idempotency import check_key
 from repos.records import CatalogRow, JobRecord, RepositoryRecord
 from repos.usecases.cancel_job import CancelJob, cancel_job
 from repos.usecases.get_repository import GetRepository, get_repository
-from repos.usecases.import_repositories import (
-    AccountPage,
-    ImportReport,
-    ImportRepositories,
-    ListAccount,
-    import_repositories,
-    list_account,
-)
 from repos.usecases.list_repositories import ListRepositories, list_repositories
 from repos.usecases.manage_managers import ManageManagers, manage_managers
 from repos.usecases.manage_webhooks import (
@@ -114,32 +106,6 @@ class RegisterView(CatalogView):
         params = parse(RegisterRepository, json_body(request))
         key = check_key(request.headers.get("Idempotency-Key"))
         return rendered(register_repository(self.actor, params, idempotency_key=key), 202)
-
-
-class AccountView(ApiView):
-    """The repositories of an account at a code source, a page at a time."""
-
-    parameters = frozenset({"source", "account", "query", "forks", "archived", "after"})
-    reply = AccountPage
-
-    def get(self, request: Request) -> Response:
-        given: dict[str, Any] = {"account": "", **self.query}
-        for name in ("forks", "archived"):
-            if name in given:
-                given[name] = {"true": True, "false": False}.get(given[name])
-        return rendered(list_account(self.actor, parse(ListAccount, given)))
-
-
-class ImportView(ApiView):
-    """Registers chosen repositories of a code source, or says what would become of them."""
-
-    input: ClassVar[type[Input]] = ImportRepositories
-    input_casing: ClassVar[Casing] = "snake"
-    reply = ImportReport
-
-    def post(self, request: Request) -> Response:
-        params = parse(ImportRepositories, json_body(request))
-        return rendered(import_repositories(self.actor, params))
 
 
 class AvailabilityView(RepositoryView):
@@ -325,8 +291,6 @@ routes = [
     path("v1/repo/availability", AvailabilityView.as_view()),
     path("v1/repo/commits", AvailabilityView.as_view()),
     path(f"{ADMIN}/repos", RegisterView.as_view()),
-    path(f"{ADMIN}/repos/account", AccountView.as_view()),
-    path(f"{ADMIN}/repos/import", ImportView.as_view()),
     path(f"{ADMIN}/repo", RepositorySettingsView.as_view()),
     path(f"{ADMIN}/repo/preview", PreviewView.as_view()),
     path(f"{ADMIN}/repo/prepare", PrepareView.as_view()),

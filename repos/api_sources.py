@@ -1,6 +1,6 @@
-"""REST of code sources and their tokens."""
+"""REST of code sources: the list, their tokens, and imports from them."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.urls import path
 from rest_framework.request import Request
@@ -8,6 +8,14 @@ from rest_framework.response import Response
 
 from repos.sources.listing import CodeSource
 from repos.sources.tokens import TokenState
+from repos.usecases.import_repositories import (
+    AccountPage,
+    ImportReport,
+    ImportRepositories,
+    ListAccount,
+    import_repositories,
+    list_account,
+)
 from repos.usecases.manage_code_sources import (
     CodeSourceList,
     SetCodeSources,
@@ -84,9 +92,39 @@ class SiteCodeTokensView(OwnCodeTokensView):
         return Response(to_wire(set_site_code_token(self.actor, params)))
 
 
+class AccountView(ApiView):
+    """The repositories of an account at a code source, a page at a time."""
+
+    parameters: ClassVar[frozenset[str]] = frozenset(
+        {"source", "account", "query", "forks", "archived", "after"}
+    )
+    reply: ClassVar[type] = AccountPage
+
+    def get(self, request: Request) -> Response:
+        given: dict[str, Any] = {"account": "", **self.query}
+        for name in ("forks", "archived"):
+            if name in given:
+                given[name] = {"true": True, "false": False}.get(given[name])
+        return Response(to_wire(list_account(self.actor, parse(ListAccount, given))))
+
+
+class ImportView(ApiView):
+    """Registers chosen repositories of a code source, or says what would become of them."""
+
+    input: ClassVar[type[Input]] = ImportRepositories
+    input_casing: ClassVar[Casing] = "snake"
+    reply: ClassVar[type] = ImportReport
+
+    def post(self, request: Request) -> Response:
+        params = parse(ImportRepositories, json_body(request))
+        return Response(to_wire(import_repositories(self.actor, params)))
+
+
 routes = [
     path("v1/code-sources", CodeSourcesView.as_view()),
     path("api/admin/settings/code-sources", CodeSourceSettingsView.as_view()),
     path("api/admin/settings/code-credentials", SiteCodeTokensView.as_view()),
     path("auth/code-credentials", OwnCodeTokensView.as_view()),
+    path("api/admin/v1/repos/account", AccountView.as_view()),
+    path("api/admin/v1/repos/import", ImportView.as_view()),
 ]
