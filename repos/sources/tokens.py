@@ -76,8 +76,15 @@ def sealed_for(row: CodeToken) -> str:
 
 
 def from_environment(source: CodeSource) -> str:
-    """The site's token that the environment sets, "" if it does not."""
-    return settings.GIT_TOKEN if source.id == "github" else ""
+    """The site's token that the environment sets, "" if it does not.
+
+    It is the operator's, so it goes only where the operator said: to SOURCEGRAPH_CODE_HOST, or
+    to a locked source; never to a host that an administrator wrote into the source.
+    """
+    if source.id != "github":
+        return ""
+    operators = source.locked or (source.origin == settings.CODE_HOST and not source.api)
+    return settings.GIT_TOKEN if operators else ""
 
 
 def state_of(row: CodeToken | None, source: CodeSource) -> TokenState:

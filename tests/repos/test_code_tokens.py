@@ -143,6 +143,20 @@ def test_the_environments_token_is_the_sites_token_for_github(root, settings, ma
         save(root, source="github", put=set_site_code_token)
 
 
+@pytest.mark.parametrize("change", [{"host": "evil.example"}, {"api": "https://evil.example/api"}])
+def test_the_environments_token_does_not_follow_a_source_that_an_administrator_moves(
+    settings, set_sources, change
+):
+    settings.GIT_TOKEN = "ghp_from_the_environment"
+    set_sources({"id": "github", "name": "GitHub", "host": "github.com", **change})
+    assert usable_token(source_of("github"), None) == (None, False)
+    settings.CODE_SOURCES = [
+        {"id": "github", "name": "GitHub", "host": "ghe.example", "kind": "github"}
+    ]
+    found, _ = usable_token(source_of("github"), None)
+    assert found.token == "ghp_from_the_environment"
+
+
 def test_states_of_a_token(corp, root, as_alice):
     def state() -> str:
         return own_code_tokens(as_alice)["corp"].state
