@@ -3,22 +3,19 @@
 import hashlib
 from typing import cast
 
-from django.conf import settings
 from django.http import HttpResponseBase, HttpResponseNotModified
 from django.urls import path
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from search.answers import AnswerCache
+from search.answers import rendered
 from search.render import answer_body
 from search.requests import SearchCode, SearchEverywhere
-from search.usecases.search_code import prepare_search, run_search, search_code
+from search.usecases.search_code import prepare_search, search_code
 from search.usecases.search_everywhere import search_everywhere
 from sourcegraph_site.api.pinned import CACHE_CONTROL, matches
 from sourcegraph_site.api.views import QueryView, json_body
 from sourcegraph_site.kernel.inputs import parse
-
-_answers = AnswerCache(settings.ANSWER_CACHE_BYTES)
 
 
 class SearchView(QueryView):
@@ -32,23 +29,15 @@ class SearchView(QueryView):
             params = parse(SearchEverywhere, json_body(request), casing="pascal")
             return Response(answer_body(search_everywhere(self.actor, params)))
         prepared = prepare_search(self.actor, cast(SearchCode, self.read_input(request)))
-        key = prepared.cache_key
         headers = {}
         if prepared.pinned:
             # Durations differ from run to run, so the tag names the question, not the bytes.
-            tag = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
+            tag = hashlib.sha256(repr(prepared.cache_key).encode()).hexdigest()[:32]
             headers = {"ETag": f'W/"{tag}"', "Cache-Control": CACHE_CONTROL}
             if matches(request.headers.get("If-None-Match", ""), headers["ETag"]):
                 return HttpResponseNotModified(headers=headers)
-        body = _answers.get(key)
-        if body is None:
-            answer = run_search(prepared)
-            body = answer_body(answer)
-            if answer.meta.partial:
-                headers = {}
-            elif not prepared.params.explain:
-                _answers.put(key, body)
-        return Response(body, headers=headers)
+        body, final = rendered(prepared, "json", answer_body)
+        return Response(body, headers=headers if final else {})
 
 
 routes = [path("api/search", SearchView.as_view())]

@@ -2,9 +2,11 @@
 
 from typing import Literal
 
+from search.answer import SearchAnswer
+from search.answers import rendered
 from search.mcp_text import MAX_BLOCK_BYTES, search_text
 from search.requests import MAX_CONTEXT, MAX_FILES, MAX_MATCHES, SearchCode
-from search.usecases.search_code import search_code
+from search.usecases.search_code import prepare_search
 from sourcegraph_site.kernel.inputs import Field, Input
 from sourcegraph_site.mcp.registry import Caller, tool
 
@@ -69,10 +71,16 @@ def search(caller: Caller, params: SearchInput) -> str:
         max_files=params.max_files,
         after=params.after or "",
     )
-    return search_text(
-        search_code(caller.actor, asked),
-        files_output=params.output == "files",
-        regex=None if params.fixed_strings else params.pattern,
-        max_lines_per_file=params.max_lines_per_file,
-        limit=params.max_chars,
-    )
+
+    def render(answer: SearchAnswer) -> bytes:
+        return search_text(
+            answer,
+            files_output=params.output == "files",
+            regex=None if params.fixed_strings else params.pattern,
+            max_lines_per_file=params.max_lines_per_file,
+            limit=params.max_chars,
+        ).encode()
+
+    form = ("text", params.max_lines_per_file, params.max_chars)
+    body, _ = rendered(prepare_search(caller.actor, asked), form, render)
+    return body.decode()

@@ -24,7 +24,7 @@ from search.index.builder import (
     plan_blobs,
 )
 from search.index.directory import IndexDirectory
-from search.index.format import Bools, CorruptIndex
+from search.index.format import CorruptIndex
 from search.index.generation import Generation
 from search.index.manifest import (
     Manifest,
@@ -317,12 +317,7 @@ class IndexStore(IndexDirectory):
             return None
         from search.globs import compile_globs
 
-        path_filter = compile_globs(globs, [])
-
-        def allowed(paths: Sequence[bytes]) -> Bools:
-            return np.array([path_filter.matches(path) for path in paths], np.bool_)
-
-        return allowed
+        return compile_globs(globs, []).select
 
     def repair(self, suspects: Collection[str] = ()) -> list[str]:
         """Check every byte of every file, and remove what is damaged.

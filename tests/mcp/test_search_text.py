@@ -2,6 +2,8 @@
 
 import pytest
 
+from repos.models import Repository
+
 REPO = "acme/tools"
 FILES = {
     "lib/a.go": "package a\n\nfunc Open() error {\n\treturn Open()\n}\n",
@@ -118,7 +120,6 @@ def test_a_bad_request_is_a_result_with_a_code(rpc, commit, arguments, code):
 
 def test_a_missing_index_says_who_can_mend_it(rpc, service, make_repository):
     make_repository(REPO, run=False)
-    from repos.models import Repository
     from tests.support.syncs import sync_now
 
     sync_now(Repository.objects.get(name=REPO))
@@ -127,3 +128,13 @@ def test_a_missing_index_says_who_can_mend_it(rpc, service, make_repository):
     assert to_reader["code"] == to_writer["code"] == "INDEX_NOT_READY"
     assert "read-only: ask a maintainer" in to_reader["message"]
     assert "Call prepare" in to_writer["message"]
+
+
+def test_a_repeated_question_is_answered_from_what_is_kept_until_the_right_is_gone(
+    rpc, commit, monkeypatch
+):
+    first = search(rpc, "needle 7")
+    monkeypatch.setattr("search.answers.run_search", None)
+    assert search(rpc, "needle 7") == first
+    Repository.objects.update(public_read=False)
+    assert rpc.error("search", repo=REPO, pattern="needle 7")["code"] == "REPOSITORY_NOT_FOUND"
