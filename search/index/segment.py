@@ -229,6 +229,10 @@ class Segment:
             return None
         return Posting(int(self.posting_cardinality[row]), self._posting(row))
 
+    def posting_bytes(self, row: int) -> memoryview:
+        """The containers of the posting of `codes[row]`. Raises CorruptIndex."""
+        return self._posting(row)
+
     def intersect(self, trigrams: Sequence[int]) -> U32:
         """Blocks that hold all of the trigrams, ascending.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from search.index import verify as verifying
 from search.index.format import CorruptIndex, UnsupportedFormat
 from search.index.lines import lines_at
 from search.index.segment import Segment
@@ -189,3 +190,39 @@ def test_deep_verify_notices_a_text_that_is_not_the_blobs(repository, make_store
     path.write_bytes(bytes(body[:at]) + encode_table(rows, at))
     store = make_store()
     assert any("differs from the blob" in each.text for each in verify(store, deep=True))
+
+
+def test_deep_verify_notices_postings_that_are_not_those_of_the_blocks(store, path, monkeypatch):
+    segment = Segment(path)
+    rows = np.flatnonzero(segment.posting_cardinality == 1)
+    first = int(rows[0])
+    second = next(
+        int(row)
+        for row in rows
+        if verifying.decode_posting(segment, row) != verifying.decode_posting(segment, first)
+    )
+    good = verifying.decode_posting
+    nothing = np.zeros(0, np.int64)
+    # What the posting of the first row is taken for, and what is said about it.
+    damages = [
+        (lambda segment, row: good(segment, row), set()),
+        (lambda segment, row: nothing if row == first else good(segment, row), {"too few"}),
+        (
+            lambda segment, row: (
+                np.append(good(segment, row), good(segment, second))
+                if row == first
+                else good(segment, row)
+            ),
+            {"too many"},
+        ),
+        (
+            lambda segment, row: good(segment, {first: second, second: first}.get(row, row)),
+            {"other"},
+        ),
+        (lambda segment, row: good(segment, row) + 10**6, {"names no block"}),
+    ]
+    for damage, said in damages:
+        monkeypatch.setattr(verifying, "decode_posting", damage)
+        problems = [p.text for p in verify(store, deep=True) if "wrong counts" not in p.text]
+        assert len(problems) == len(said)
+        assert all(any(word in text for text in problems) for word in said), problems
