@@ -193,7 +193,8 @@ def block_trigrams(text: bytes) -> U32:
 def _without_newline() -> Bools:
     """By trigram: is none of its bytes a newline?"""
     codes = np.arange(1 << 24, dtype=np.uint32)
-    return np.logical_and.reduce([codes >> shift & 255 != 10 for shift in (0, 8, 16)])
+    without: Bools = np.logical_and.reduce([codes >> shift & 255 != 10 for shift in (0, 8, 16)])
+    return without
 
 
 def _trigrams(text: bytes) -> U32:
