@@ -65,7 +65,7 @@ class _Work:
         self._request = request
         self._deadline = deadline
         self._clock = Clock()
-        self._plan = make_plan(request.pattern)
+        self._plan = make_plan(request.pattern, generation.segments)
         with self._clock.step("candidates") as detail:
             found = find_candidates(generation, self._plan, request)
             detail.update(Blocks=found.blocks, Documents=found.documents, Paths=len(found.rows))

@@ -222,6 +222,15 @@ class Segment:
         row = self._row(trigram)
         return 0 if row is None else int(self.posting_cardinality[row])
 
+    def cardinalities(self, trigrams: U32) -> I64:
+        """The same for many trigrams at once."""
+        counts = np.zeros(len(trigrams), np.int64)
+        if len(self.codes):
+            rows = np.searchsorted(self.codes, trigrams)
+            known = self.codes.take(rows, mode="clip") == trigrams
+            counts[known] = self.posting_cardinality[rows[known]]
+        return counts
+
     def postings(self, trigram: int) -> Posting | None:
         """The posting of a trigram, or None if no block holds it. Raises CorruptIndex."""
         row = self._row(trigram)

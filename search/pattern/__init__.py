@@ -37,7 +37,8 @@ class CompiledPattern:
     """One pattern, ready to search with. Immutable, safe to share between threads.
 
     `condition` holds for the trigrams of every block with a match. The line of every match
-    contains at least one of `literals`; None when there are none worth scanning for.
+    contains at least one of `literals`; None when there are none worth scanning for. The same
+    holds for each of `choices`, of which `literals` are the first.
     `shape`: what it looks for, if that is one text, so that no expression is needed.
     """
 
@@ -45,9 +46,13 @@ class CompiledPattern:
     fixed_strings: bool
     ignore_case: bool
     condition: Condition
-    literals: Literals | None
+    choices: tuple[Literals, ...]
     shape: Shape | None
     matcher: Matcher
+
+    @property
+    def literals(self) -> Literals | None:
+        return self.choices[0] if self.choices else None
 
     def spans(
         self,
@@ -94,13 +99,13 @@ def compile_pattern(pattern: str, *, fixed_strings: bool, ignore_case: bool) -> 
             "mandatory: x+ instead of x*, or \\bname\\b instead of \\b."
         )
     check_size(tree)
-    condition, literals = required(tree)
+    condition, choices = required(tree)
     return CompiledPattern(
         source=pattern,
         fixed_strings=fixed_strings,
         ignore_case=ignore_case,
         condition=condition,
-        literals=literals,
+        choices=choices,
         shape=shape_of(tree),
         matcher=Matcher(tree),
     )

@@ -32,6 +32,7 @@ MAX_BRANCHES = 64  # texts in a set that comes from alternation
 MAX_EDGE = 16  # texts in a set of starts or ends
 MAX_LITERAL_BYTES = 64  # of a start or end; longer ones add no selectivity
 MAX_LITERALS = 24  # scanned for one after the other
+MAX_CHOICES = 4  # sets of literals, of which a search takes the rarest
 MIN_LITERAL_BYTES = 2
 MAX_COPIES = 8  # of a counted repeat that are looked at
 MAX_CONDITION_DEPTH = 16
@@ -61,6 +62,7 @@ class _Info:
     ends: Texts
     condition: Condition = ALL  # of the inside, without what `exact`, `starts`, `ends` imply
     literals: Texts | None = None  # each match contains one of these
+    others: tuple[Texts, ...] = ()  # and one of each of these, some of which are `literals`
     depth: int = 0  # of the condition
     codes: int = 0  # in the condition
 
@@ -69,18 +71,26 @@ _ANYTHING = _Info(None, _EMPTY, _EMPTY)
 _NOTHING_MORE = _Info(_EMPTY, _EMPTY, _EMPTY)
 
 
-def required(tree: Node) -> tuple[Condition, Literals | None]:
-    """The trigram condition of the blocks, and the literals of the lines, that can match."""
+def required(tree: Node) -> tuple[Condition, tuple[Literals, ...]]:
+    """The trigram condition of the blocks, and the literals of the lines, that can match.
+
+    Each of the literals is enough by itself. The first look the most selective; which are, only
+    an index knows.
+    """
     exact = _analyse(tree, folded=False)
-    exact_condition, exact_texts = _condition_of(exact), _literals_of(exact)
+    condition, literals = _condition_of(exact), _literals_of(exact, folded=False)
     if not _ignores_case(tree):
-        return exact_condition, _usable(exact_texts, folded=False)
+        return condition, literals
     folded = _analyse(tree, folded=True)
-    condition = conjunction((exact_condition, _condition_of(folded)))
-    literals = _usable(exact_texts, folded=False)
-    if literals is not None and min(map(len, literals.texts)) >= 3:
-        return condition, literals  # no folding of the text needed
-    return condition, _usable(_literals_of(folded), folded=True) or literals
+    condition = conjunction((condition, _condition_of(folded)))
+    if literals and _shortest(literals[0]) >= 3:
+        # No folding of the text needed.
+        return condition, tuple(each for each in literals if _shortest(each) >= 3)
+    return condition, _literals_of(folded, folded=True) or literals
+
+
+def _shortest(literals: Literals) -> int:
+    return min(map(len, literals.texts))
 
 
 def _ignores_case(tree: Node) -> bool:
@@ -185,6 +195,7 @@ def _after(left: _Info, right: _Info) -> _Info:
         ends or right.ends,
         left.condition,
         _better(_better(left.literals, right.literals), joint),
+        _several(left.others, right.others, joint),
         max(left.depth, right.depth),
         left.codes,
     )
@@ -202,12 +213,14 @@ def _alternate(branches: Sequence[_Info]) -> _Info:
     codes = sum(branch.codes for branch in opened)
     depth = 1 + max(branch.depth for branch in opened)
     fits = codes <= MAX_CONDITION_CODES and depth <= MAX_CONDITION_DEPTH
+    literals = _union_of_literals(opened)
     return _Info(
         None,
         _trimmed(frozenset[bytes]().union(*(branch.starts for branch in opened)), at_start=True),
         _trimmed(frozenset[bytes]().union(*(branch.ends for branch in opened)), at_start=False),
         disjunction(branch.condition for branch in opened) if fits else ALL,
-        _union_of_literals(opened),
+        literals,
+        _several((), (), literals),
         depth if fits else 0,
         codes if fits else 0,
     )
@@ -236,6 +249,7 @@ def _open(info: _Info) -> _Info:
         _trimmed(info.exact, at_start=False),
         _any_of(info.exact),
         _better(None, info.exact),
+        _several((), (), info.exact),
         1,
         _code_count(info.exact),
     )
@@ -278,8 +292,11 @@ def _condition_of(info: _Info) -> Condition:
     return info.condition if info.exact is None else _any_of(info.exact)
 
 
-def _literals_of(info: _Info) -> Texts | None:
-    return _open(info).literals
+def _literals_of(info: _Info, *, folded: bool) -> tuple[Literals, ...]:
+    info = _open(info)
+    best = () if info.literals is None else (info.literals,)
+    usable = (_usable(texts, folded=folded) for texts in dict.fromkeys((*best, *info.others)))
+    return tuple(literals for literals in usable if literals is not None)[:MAX_CHOICES]
 
 
 def _union_of_literals(branches: Iterable[_Info]) -> Texts | None:
@@ -296,6 +313,15 @@ def _better(left: Texts | None, right: Texts | None) -> Texts | None:
     if not right or b"" in right or len(right) > MAX_LITERALS:
         return left
     return right if left is None or _worth(right) > _worth(left) else left
+
+
+def _several(
+    left: tuple[Texts, ...], right: tuple[Texts, ...], joint: Texts | None
+) -> tuple[Texts, ...]:
+    """The sets that are worth most."""
+    good = joint is not None and _better(None, joint) is not None and len(min(joint, key=len)) > 1
+    sets = dict.fromkeys((*left, *right, *((joint,) if joint and good else ())))
+    return tuple(sorted(sets, key=_worth, reverse=True)[:MAX_CHOICES])
 
 
 def _worth(texts: Texts) -> float:

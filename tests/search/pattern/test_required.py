@@ -51,9 +51,9 @@ def test_no_matching_line_is_kept_out(pattern: str, text: bytes) -> None:
             if not plan.finditer(line):
                 continue
             assert holds(plan.condition, posted(text)), describe(plan.condition)
-            if plan.literals is not None:
-                searched = fold_bytes(line) if plan.literals.folded else line
-                assert any(literal in searched for literal in plan.literals.texts)
+            for literals in plan.choices:
+                searched = fold_bytes(line) if literals.folded else line
+                assert any(literal in searched for literal in literals.texts)
 
 
 @pytest.mark.parametrize(
