@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from search.engine.request import MATCH_CAP
 
-FIRST_BATCH_BYTES = 4 << 20
+FIRST_BATCH_BYTES = 1 << 19
 MIN_BATCH_BYTES = 1 << 18
 MAX_BATCH_BYTES = 8 << 20
 SECONDS_BETWEEN_CHECKS = 0.1

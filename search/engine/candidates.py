@@ -79,6 +79,7 @@ def find_candidates(generation: Generation, plan: Plan, request: EngineRequest) 
     parts = []
     passed: int | None = 0
     documents = 0
+    kept = _kept_mask(generation, request.path_filter)
     for number, segment in enumerate(generation.segments):
         blocks = matching_blocks(segment, plan.condition)
         if blocks is None and plan.shapes:
@@ -88,7 +89,8 @@ def find_candidates(generation: Generation, plan: Plan, request: EngineRequest) 
             part = _all_rows(generation, number)
         else:
             if len(blocks):
-                blocks = blocks[generation.live_blocks(number)[blocks]]
+                alive = kept.blocks(generation, number) if kept else generation.live_blocks(number)
+                blocks = blocks[alive[blocks]]
             if not len(blocks):
                 continue
             passed = None if passed is None else passed + len(blocks)
@@ -218,8 +220,33 @@ def _wanted(generation: Generation, rows: Rows, request: EngineRequest) -> Rows:
     )
 
 
+class _Mask:
+    """What a filter lets through of a generation: paths, and blocks of each segment."""
+
+    def __init__(self, paths: Bools) -> None:
+        self.paths = paths
+        self._blocks: dict[int, Bools] = {}
+
+    def blocks(self, generation: Generation, number: int) -> Bools:
+        """Which blocks of a segment stand at one of the paths."""
+        blocks = self._blocks.get(number)
+        if blocks is None:
+            segment = generation.segments[number]
+            at = generation.path_document[self.paths & (generation.path_segment == number)]
+            documents = np.zeros(len(segment.document_blocks), np.bool_)
+            documents[at] = True
+            blocks = self._blocks[number] = documents.repeat(segment.document_blocks)
+        return blocks
+
+
 # By generation and filter; None until a filter is used for the second time.
-_masks: WeakKeyDictionary[Generation, dict[object, Bools | None]] = WeakKeyDictionary()
+_masks: WeakKeyDictionary[Generation, dict[object, _Mask | None]] = WeakKeyDictionary()
+
+
+def _kept_mask(generation: Generation, path_filter: PathFilter) -> _Mask | None:
+    if path_filter.is_all:
+        return None
+    return _masks.get(generation, {}).get(path_filter.cache_key)
 
 
 def _by_globs(generation: Generation, paths: I64, path_filter: PathFilter) -> Bools:
@@ -237,8 +264,8 @@ def _by_globs(generation: Generation, paths: I64, path_filter: PathFilter) -> Bo
         if key not in masks and len(paths) * _WHOLE_TABLE_SHARE < len(generation.paths):
             masks[key] = None
             return path_filter.select([generation.paths[i] for i in paths.tolist()])
-        mask = masks[key] = path_filter.select(generation.paths)
-    return mask[paths]
+        mask = masks[key] = _Mask(path_filter.select(generation.paths))
+    return mask.paths[paths]
 
 
 def _in_path_order(parts: list[Rows]) -> Rows:
