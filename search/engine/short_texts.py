@@ -19,6 +19,8 @@ from search.pattern.condition import Trigrams, trigrams_of
 # Above these, looking up costs more than scanning the text.
 _MOST_TRIGRAMS = 256
 _MOST_SHARE = 4
+# The table of a larger segment takes seconds to make, and that work cannot look at the clock.
+_LARGEST_TABLE_BYTES = 256 << 20
 # They fold to letters beyond ASCII, whose lines are longer.
 _LONG_CASES = frozenset(b"ks")
 
@@ -52,7 +54,7 @@ def _blocks_with_pair(segment: Segment, shape: Shape) -> U32 | None:
     rows = np.concatenate([np.arange(first, last), np.flatnonzero(codes & 0xFFFF == pair)])
     blocks_in_all = len(segment.block_start) - 1
     common = segment.posting_cardinality[rows].sum() * _MOST_SHARE > blocks_in_all
-    if len(rows) > _MOST_TRIGRAMS or common:
+    if len(rows) > _MOST_TRIGRAMS or common or len(segment.content) > _LARGEST_TABLE_BYTES:
         return None
     lines = _lines_of_two(segment)
     found = [segment.intersect([code]) for code in codes[rows].tolist()]

@@ -78,3 +78,14 @@ def test_every_pair_of_a_text_leads_to_its_block(tmp_path):
     for line in lines:
         request = ask(line.decode(), fixed=True)
         assert all_rows(generation, request) == scan(files, request)
+
+
+def test_a_segment_too_large_for_a_table_is_scanned_with_the_same_answer(made, monkeypatch):
+    generation, files = made
+    assert blocks_with_any(generation.segments[0], (Shape(b"zx", folded=False),)) is not None
+    monkeypatch.setattr("search.engine.short_texts._LARGEST_TABLE_BYTES", 0)
+    assert blocks_with_any(generation.segments[0], (Shape(b"zx", folded=False),)) is None
+    request = ask("zx", fixed=True)
+    assert [row[:3] for row in all_rows(generation, request)] == [
+        row[:3] for row in scan(files, request)
+    ]
