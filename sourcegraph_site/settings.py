@@ -21,6 +21,7 @@ from sourcegraph_site.env import (
     env_text,
     secret_key,
 )
+from sourcegraph_site.sign_in import allauth_settings, read_providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -130,6 +131,11 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.google",
+    "allauth.socialaccount.providers.github",
+    "allauth.socialaccount.providers.microsoft",
+    "allauth.socialaccount.providers.openid_connect",
     "django_htmx",
     "csp",
     "sourcegraph_site.accounts",
@@ -210,6 +216,17 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 ACCOUNT_ADAPTER = "sourcegraph_site.accounts.adapter.AccountAdapter"
+# Providers of identities beside our own passwords; fields as in docs/operating.md.
+try:
+    SIGN_IN_PROVIDERS = read_providers(env_rows("SOURCEGRAPH_SIGN_IN"))
+except ValueError as exc:
+    raise ImproperlyConfigured(f"SOURCEGRAPH_SIGN_IN: {exc}") from None
+SOCIALACCOUNT_PROVIDERS = allauth_settings(SIGN_IN_PROVIDERS)
+SOCIALACCOUNT_ADAPTER = "sourcegraph_site.accounts.providers.SocialAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # an identity is provider + subject, never an address
+SOCIALACCOUNT_STORE_TOKENS = False
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = _origin.scheme
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"

@@ -11,6 +11,7 @@ from django.urls import URLPattern, include, path
 from django.utils.module_loading import module_has_submodule
 from drf_spectacular.views import SpectacularAPIView
 
+from sourcegraph_site.accounts.providers import urlpatterns as provider_routes
 from sourcegraph_site.accounts.views import (
     first_administrator,
     former_user_settings,
@@ -44,6 +45,7 @@ site = [
     *api_routes(),
     *page_routes(),
     *mcp_routes,
+    path("", include(provider_routes)),  # pages, although below auth/: not part of the schema
     path("healthz", healthz),
     path("readyz", readyz),
     path("v1/schema", SpectacularAPIView.as_view(), name="schema"),

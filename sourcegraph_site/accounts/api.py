@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar, cast
 
+from django.conf import settings
 from django.contrib.auth import logout
 from django.middleware.csrf import get_token
 from django.urls import path
@@ -10,6 +11,7 @@ from rest_framework.response import Response
 
 from sourcegraph_site.accounts.models import User
 from sourcegraph_site.accounts.policy import access, repository_defaults
+from sourcegraph_site.accounts.providers import identity_of
 from sourcegraph_site.accounts.usecases.api_keys import (
     ApiKeyList,
     CreateApiKey,
@@ -63,6 +65,13 @@ class AccessPolicyView(OpenView):
         )
 
 
+class ProvidersView(OpenView):
+    """The providers that people can sign in with, beside a password of this site."""
+
+    def get(self, request: Request) -> Response:
+        return Response({"providers": [provider.id for provider in settings.SIGN_IN_PROVIDERS]})
+
+
 class SiteSettingsView(OpenView):
     """The defaults that a new repository gets."""
 
@@ -98,12 +107,13 @@ class MeView(ApiView):
 
     def get(self, request: Request) -> Response:
         user = cast(User, request._request.user)
+        issuer, subject = identity_of(user)
         return Response(
             {
                 "user": {
                     "id": user.public_id,
-                    "issuer": "local",
-                    "subject": user.username,
+                    "issuer": issuer,
+                    "subject": subject,
                     "name": user.display_name,
                     "email": user.email,
                     "department": user.department,
@@ -162,6 +172,7 @@ routes = [
     path("access-policy", AccessPolicyView.as_view()),
     path("site-settings", SiteSettingsView.as_view()),
     path("v1/capabilities", CapabilitiesView.as_view()),
+    path("auth/providers", ProvidersView.as_view()),
     path("auth/me", MeView.as_view()),
     path("auth/logout", LogoutView.as_view()),
     path("auth/api-keys", ApiKeysView.as_view()),

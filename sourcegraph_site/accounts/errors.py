@@ -2,6 +2,7 @@
 
 from sourcegraph_site.kernel.errors import (
     AppError,
+    BadGateway,
     BadRequest,
     Conflict,
     Forbidden,
@@ -26,6 +27,36 @@ class InvalidLoginState(BadRequest):
     """The sign-in link is wrong, used or too old."""
 
     code = "INVALID_LOGIN_STATE"
+
+
+class InvalidLoginProvider(BadRequest):
+    """This site does not sign in with that provider."""
+
+    code = "INVALID_LOGIN_PROVIDER"
+
+
+class InvalidReturnTo(BadRequest):
+    """`return_to` is a path of this site's pages, and not of the sign-in."""
+
+    code = "INVALID_RETURN_TO"
+
+
+class LoginNotCompleted(BadRequest):
+    """The provider did not confirm the sign-in, or it took too long; start again."""
+
+    code = "LOGIN_NOT_COMPLETED"
+
+
+class CrossSiteLogin(Forbidden):
+    """A sign-in starts on this site's own page, not on another site."""
+
+    code = "CROSS_SITE_LOGIN"
+
+
+class IdentityUnavailable(BadGateway):
+    """The provider of identities does not answer; try again later."""
+
+    code = "IDENTITY_UNAVAILABLE"
 
 
 class InvalidUserInput(BadRequest):

@@ -3,6 +3,7 @@
 ACTIONS = frozenset(
     {
         "user.became_first_administrator",
+        "user.joined",
         "api_key.created",
         "api_key.revoked",
         "repository.registered",

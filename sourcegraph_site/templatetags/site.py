@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.urls import reverse
 from django.utils import timezone
@@ -17,6 +18,7 @@ from django.utils.translation import ngettext
 from sourcegraph_site.accounts import policy
 from sourcegraph_site.accounts.sections import Access
 from sourcegraph_site.kernel.errors import AppError
+from sourcegraph_site.sign_in import Provider
 from sourcegraph_site.web import addresses
 from sourcegraph_site.web.banners import Action, Banner, banner_of
 from sourcegraph_site.web.icons import icon
@@ -26,6 +28,14 @@ register.simple_tag(icon, name="icon")
 register.simple_tag(addresses.code_address, name="code_address")
 register.simple_tag(addresses.repo_address, name="repo_address")
 register.simple_tag(addresses.search_address, name="search_address")
+
+
+@register.simple_tag
+def sign_in_providers() -> list[Provider]:
+    """The providers whose buttons the sign-in page shows."""
+    found: list[Provider] = settings.SIGN_IN_PROVIDERS
+    return found
+
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 

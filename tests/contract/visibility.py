@@ -224,7 +224,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "prepare": {"idempotency_key": "a-key-of-16-bytes"},
 }
 # Answers at a fixed address; each needs a value for what stands in the address.
-VALUES = {"<str:key_id>": "0" * 32, "<str:webhook_id>": "0" * 32}
+VALUES = {
+    "<str:key_id>": "0" * 32,
+    "<str:webhook_id>": "0" * 32,
+    "<slug:provider_id>": "nowhere",
+}
 
 
 def ask(caller: Caller, request: str, column: str | None) -> HttpResponse:

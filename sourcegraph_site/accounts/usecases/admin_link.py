@@ -12,16 +12,13 @@ from django.db.models import QuerySet
 
 from sourcegraph_site.accounts.errors import InvalidLoginState, InvalidUserInput
 from sourcegraph_site.accounts.models import AdminLink, User
+from sourcegraph_site.accounts.usecases.join import administrator_exists, one_at_a_time
 from sourcegraph_site.audit.record import record
 from sourcegraph_site.kernel import clock
 from sourcegraph_site.kernel.actor import Actor, ActorKind
 from sourcegraph_site.kernel.inputs import Field, Input
 
 LIFETIME = timedelta(hours=24)
-
-
-def administrator_exists() -> bool:
-    return User.objects.filter(is_superuser=True, is_active=True).exists()
 
 
 def _digest(secret: str) -> str:
@@ -73,7 +70,7 @@ def redeem_admin_link(params: RedeemAdminLink) -> User:
     except ValidationError as exc:
         raise InvalidUserInput(" ".join(exc.messages)) from None
     user.set_password(params.password)
-    with transaction.atomic():
+    with one_at_a_time():
         if not _open(params.secret).update(used_at=clock.now()) or administrator_exists():
             raise InvalidLoginState("This link is wrong, already used or too old.")
         try:

@@ -6,7 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
-from sourcegraph_site.accounts.usecases.admin_link import administrator_exists, create_admin_link
+from sourcegraph_site.accounts.usecases.admin_link import create_admin_link
+from sourcegraph_site.accounts.usecases.join import administrator_exists
 
 
 class Command(BaseCommand):

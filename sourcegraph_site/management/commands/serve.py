@@ -108,10 +108,8 @@ class Command(BaseCommand):
     def say_address(self, seconds: float) -> None:
         from django.conf import settings
 
-        from sourcegraph_site.accounts.usecases.admin_link import (
-            administrator_exists,
-            create_admin_link,
-        )
+        from sourcegraph_site.accounts.usecases.admin_link import create_admin_link
+        from sourcegraph_site.accounts.usecases.join import administrator_exists
 
         self.say(f"\nSource Graph is at {settings.ORIGIN}{settings.PREFIX}   (Ctrl-C stops it)")
         if administrator_exists():
