@@ -11,6 +11,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import psycopg
 import pytest
@@ -172,7 +173,7 @@ class Held:
         time.sleep(0.05)
         fcntl.flock(self._file, fcntl.LOCK_EX)
 
-    def release(self) -> None:
+    def close(self) -> None:
         self._file.close()
 
 
@@ -260,15 +261,16 @@ def test_indexing_whose_worker_is_killed_is_finished_by_the_other(running, remot
     remote.hang_seconds = 5  # of the sync, so that the lock is ours before any index job
     claims = Claims(running)
     register(running, remote, [name])
-    held = Held(running, name)
-    remote.hang_seconds = 0
     waits = {"search.index": "indexing", "search.history": "history"}[kind]
-    if kind == "search.history":
-        caught(claims, running, name, "search.index", lambda row: row["progress"].get("phase"))
-        held.let_one_build()
-    _, pid = caught(claims, running, name, kind, lambda row: row["progress"]["phase"] == waits)
-    os.kill(pid, signal.SIGKILL)
-    held.release()
+    with closing(Held(running, name)) as held:
+        remote.hang_seconds = 0
+        if kind == "search.history":
+            caught(claims, running, name, "search.index", lambda row: row["progress"].get("phase"))
+            held.let_one_build()
+        _, pid = caught(
+            claims, running, name, kind, lambda row: row["progress"].get("phase") == waits
+        )
+        os.kill(pid, signal.SIGKILL)
     settled(running, [name])
     taken_over(running, name, kind)
     searchable(running, {name: one})
