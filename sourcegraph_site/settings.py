@@ -21,7 +21,7 @@ from sourcegraph_site.env import (
     env_text,
     secret_key,
 )
-from sourcegraph_site.sign_in import allauth_settings, read_providers
+from sourcegraph_site.kernel.sign_in import allauth_settings, read_providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 

@@ -32,7 +32,7 @@ from sourcegraph_site.accounts.errors import (
 from sourcegraph_site.accounts.models import User
 from sourcegraph_site.accounts.usecases.join import join
 from sourcegraph_site.kernel.errors import AppError
-from sourcegraph_site.sign_in import Provider
+from sourcegraph_site.kernel.sign_in import Provider
 
 CLOSED_SECONDS = 5
 

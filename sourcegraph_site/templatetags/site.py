@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 from sourcegraph_site.accounts import policy
 from sourcegraph_site.accounts.sections import Access
 from sourcegraph_site.kernel.errors import AppError
-from sourcegraph_site.sign_in import Provider
+from sourcegraph_site.kernel.sign_in import Provider
 from sourcegraph_site.web import addresses
 from sourcegraph_site.web.banners import Action, Banner, banner_of
 from sourcegraph_site.web.icons import icon

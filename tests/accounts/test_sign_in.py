@@ -11,7 +11,7 @@ from sourcegraph_site.accounts.models import User
 from sourcegraph_site.accounts.sections import Access
 from sourcegraph_site.accounts.usecases.join import public_id_of
 from sourcegraph_site.audit.models import AuditEvent
-from sourcegraph_site.sign_in import allauth_settings, read_providers
+from sourcegraph_site.kernel.sign_in import allauth_settings, read_providers
 from tests.support.identity_provider import CLIENT, SECRET, IdentityProvider
 
 pytestmark = pytest.mark.usefixtures("cache_table")
