@@ -1,4 +1,4 @@
-"""The registration form: what a person writes → the input of the use case."""
+"""The forms of registration and settings: what a person writes → the input of the use case."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -26,26 +26,14 @@ FIELD_OF = {
 }
 
 
-class RegisterForm(forms.Form):
-    """Rules of the product are the use case's; here only what a field itself can say."""
+class PolicyForm(forms.Form):
+    """What is kept of a repository, and who reads it.
+
+    Rules of the product are the use cases'; here only what a field itself can say.
+    """
 
     required_css_class = "needed"
 
-    name = forms.CharField(
-        label=_("Name"),
-        max_length=512,
-        help_text=_("owner/repository, for example git/git"),
-    )
-    source = forms.ChoiceField(
-        label=_("Code source"),
-        help_text=_("The host that has the repository of this name"),
-    )
-    url = forms.CharField(
-        label=_("Clone address"),
-        required=False,
-        max_length=2048,
-        help_text=_("Leave it empty for the repository of this name at the code source."),
-    )
     branches = forms.CharField(
         label=_("Branches"),
         required=False,
@@ -71,19 +59,12 @@ class RegisterForm(forms.Form):
     )
     public_read = forms.BooleanField(label=_("Everyone may read it"), required=False, initial=True)
 
-    def __init__(
-        self, *args: Any, administrator: bool, sources: Sequence[CodeSource], **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choose = cast(forms.ChoiceField, self.fields["source"])
-        choose.choices = [(each.id, f"{each.name} ({each.host})") for each in sources if each.host]
-        choose.required = not administrator  # who gives a clone address needs none
-        if not administrator:
-            del self.fields["url"]
         for name, field in self.fields.items():
-            if not isinstance(field.widget, forms.CheckboxInput):
+            if not isinstance(field.widget, forms.CheckboxInput | forms.HiddenInput):
                 field.widget.attrs["class"] = "text"
-            if name in ("name", "url", "branches"):
+            if name in ("name", "url", "branches", "path_groups"):
                 field.widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
 
     def clean_branches(self) -> list[str]:
@@ -99,21 +80,13 @@ class RegisterForm(forms.Form):
             self.add_error("window", _("At most 365 days."))
         return found
 
-    def to_input(self) -> RegisterRepository:
+    def policy(self) -> PolicyInput:
         """After validation."""
         data = self.cleaned_data
+        branches = data["branches"]
         window = {data["window_kind"]: data["window"]}
-        url = data.get("url") or None
-        return RegisterRepository(
-            name=data["name"],
-            url=url,
-            code_provider="git" if url else data["source"] or "github",
-            public_read=data["public_read"],
-            policy=PolicyInput(
-                branches=data["branches"], default_branch=not data["branches"], **window
-            ),
-            sync_interval_minutes=data["sync_interval_minutes"],
-        )
+        follows = bool(data.get("follows_default")) or not branches
+        return PolicyInput(branches=branches, default_branch=follows, **window)
 
     def refuse(self, error: AppError) -> None:
         """Show an error of the use case beside its field; raises it again if it has none."""
@@ -122,3 +95,48 @@ class RegisterForm(forms.Form):
             raise error
         known = fact_of(error.code)
         self.add_error(field, str(error.message if known == error.code else known))
+
+
+class RegisterForm(PolicyForm):
+    """A new repository."""
+
+    field_order = ("name", "source", "url")
+
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=512,
+        help_text=_("owner/repository, for example git/git"),
+    )
+    source = forms.ChoiceField(
+        label=_("Code source"),
+        help_text=_("The host that has the repository of this name"),
+    )
+    url = forms.CharField(
+        label=_("Clone address"),
+        required=False,
+        max_length=2048,
+        help_text=_("Leave it empty for the repository of this name at the code source."),
+    )
+
+    def __init__(
+        self, *args: Any, administrator: bool, sources: Sequence[CodeSource], **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        choose = cast(forms.ChoiceField, self.fields["source"])
+        choose.choices = [(each.id, f"{each.name} ({each.host})") for each in sources if each.host]
+        choose.required = not administrator  # who gives a clone address needs none
+        if not administrator:
+            del self.fields["url"]
+
+    def to_input(self) -> RegisterRepository:
+        """After validation."""
+        data = self.cleaned_data
+        url = data.get("url") or None
+        return RegisterRepository(
+            name=data["name"],
+            url=url,
+            code_provider="git" if url else data["source"] or "github",
+            public_read=data["public_read"],
+            policy=self.policy(),
+            sync_interval_minutes=data["sync_interval_minutes"],
+        )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from repos import work
-from repos.access import can_manage, can_prepare, get_visible, visible_to
+from repos.access import can_manage, can_prepare, get_managed, get_visible, visible_to
 from repos.models import IndexHistory, Repository, Version
 from repos.presentation import JOB_BADGES, Badge, Row, job_view, rows_of
 from repos.revisions import storage_missing
@@ -115,6 +115,11 @@ def open_repository(actor: Actor, name: str) -> Shown:
     manageable = can_manage(actor, repo)
     row = rows_of([repo], manageable)[0]
     return Shown(repo, row, manageable, can_prepare(actor, repo), _banners(repo, row))
+
+
+def open_managed(actor: Actor, name: str) -> Shown:
+    """For a change. Raises as `get_managed`."""
+    return open_repository(actor, get_managed(actor, name).name)
 
 
 def _banners(repo: Repository, row: Row) -> list[Banner]:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from repos import views, views_import, views_sources
+from repos import views, views_import, views_settings, views_sources
 
 urlpatterns = [
     path("repos", views.repositories, name="repos"),
@@ -13,6 +13,7 @@ urlpatterns = [
     path("repo/sync", views.check_for_updates, name="repo_sync"),
     path("repo/index", views.index_commit, name="repo_index"),
     path("repo/cancel", views.cancel, name="repo_cancel"),
+    path("repo/settings", views_settings.settings_act, name="repo_settings"),
     path("user-settings/code-tokens", views_sources.own_tokens, name="code_tokens"),
     path("settings/code-sources", views_sources.code_sources, name="code_sources"),
     path("settings/code-sources/edit", views_sources.code_source, name="code_source"),

@@ -1,28 +1,27 @@
 """Pages of repositories: the list, one repository with its tabs, registration."""
 
 import secrets
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from repos import page_data
 from repos.errors import RegistrationDisabled, RepositoryExists
 from repos.forms import RegisterForm
+from repos.repo_page import POLL_IDLE, POLL_WORKING, frame
 from repos.usecases.cancel_job import CancelJob, cancel_job
 from repos.usecases.manage_code_sources import list_code_sources
 from repos.usecases.prepare import Prepare, prepare
 from repos.usecases.register_repository import register_repository
+from repos.views_settings import settings_tab
 from sourcegraph_site.kernel.actor import Actor
 from sourcegraph_site.kernel.errors import AppError
-from sourcegraph_site.web.addresses import address, code_address, repo_address, search_address
+from sourcegraph_site.web.addresses import address, repo_address
 from sourcegraph_site.web.banners import banner_of
 from sourcegraph_site.web.pages import page, signed_in
 
-POLL_WORKING, POLL_IDLE = 2, 15  # seconds
 TABS = ("", "versions", "jobs")
 
 
@@ -65,29 +64,13 @@ def repository(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Is it current, which commits can be searched, what failed?"""
     shown = page_data.open_repository(actor, request.GET.get("repo", ""))
     tab = request.GET.get("tab", "")
+    if tab == "settings" and shown.manageable:
+        return settings_tab(request, actor, shown)
     tab = tab if tab in TABS else ""
-    name, row = shown.repo.name, shown.row
     fill = {"": page_data.overview, "versions": page_data.versions, "jobs": page_data.jobs}[tab]
-    filled = fill(shown, request.GET)
-    working = row.job is not None or bool(filled.get("live_jobs"))
-    context: dict[str, Any] = {
-        "section": "repos",
-        "repo": shown.repo,
-        "row": row,
-        "tab": tab,
-        "manageable": shown.manageable,
-        "preparable": shown.preparable,
-        "banners": shown.banners,
-        "tabs": [
-            (_("Overview"), repo_address(name), tab == ""),
-            (_("Versions"), repo_address(name, "versions"), tab == "versions"),
-            (_("Jobs"), repo_address(name, "jobs"), tab == "jobs"),
-        ],
-        "search_href": search_address(name),
-        "browse_href": code_address(name, "", row.commit, row.branch) if row.commit else "",
-        "poll_seconds": POLL_WORKING if working else POLL_IDLE,
-        **filled,
-    }
+    context = {**frame(shown, tab), **fill(shown, request.GET)}
+    if context.get("live_jobs"):
+        context["poll_seconds"] = POLL_WORKING
     return render(request, f"repos/{tab or 'overview'}.html", context)
 
 

@@ -22,6 +22,7 @@ from sourcegraph_site.accounts.usecases.api_keys import (
     list_api_keys,
     revoke_api_key,
 )
+from sourcegraph_site.accounts.usecases.search_users import FoundPeople, SearchUsers, search_users
 from sourcegraph_site.api.views import ApiView, json_body
 from sourcegraph_site.kernel.inputs import Input, parse
 from sourcegraph_site.kernel.wire import time_text, to_wire
@@ -128,6 +129,18 @@ class MeView(ApiView):
         )
 
 
+class UserSearchView(ApiView):
+    """People whom a signed-in person may name, for example as managers."""
+
+    browser_only: ClassVar[bool] = True
+    parameters: ClassVar[frozenset[str]] = frozenset({"q"})
+    reply: ClassVar[type] = FoundPeople
+
+    def get(self, request: Request) -> Response:
+        found = search_users(self.actor, parse(SearchUsers, {"q": self.query.get("q", "")}))
+        return Response(to_wire(found))
+
+
 class LogoutView(ApiView):
     """Ends this session."""
 
@@ -174,6 +187,7 @@ routes = [
     path("v1/capabilities", CapabilitiesView.as_view()),
     path("auth/providers", ProvidersView.as_view()),
     path("auth/me", MeView.as_view()),
+    path("auth/users/search", UserSearchView.as_view()),
     path("auth/logout", LogoutView.as_view()),
     path("auth/api-keys", ApiKeysView.as_view()),
     path("auth/api-keys/<str:key_id>", ApiKeyView.as_view()),

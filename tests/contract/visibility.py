@@ -192,6 +192,7 @@ BODIES: dict[str, Any] = {
     "PUT api/admin/settings/code-credentials": {"source": "nowhere", "revision": 0},
     "PUT api/admin/settings/code-sources": {"revision": 7, "sources": []},
     "POST repo/cancel": Form(job_id="0" * 32),
+    "POST repo/settings": Form(act="policy"),
     "POST settings/code-sources/token": Form(source="nowhere"),
     "POST settings/code-sources/arrange": Form(id="nowhere"),
     "POST user-settings": Form(),
@@ -207,6 +208,7 @@ BODIES: dict[str, Any] = {
 QUERIES = {
     "GET api/admin/v1/repo/commit-options": "branch=main",
     "GET api/admin/v1/repos/account": "source=git&account=acme",
+    "GET auth/users/search": "q=ad",
     "GET code": "path=README.md",
     "GET code/tree": f"path=&commit={SHA}",
     "GET repo": "tab=jobs",
