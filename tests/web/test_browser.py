@@ -5,8 +5,10 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import expect
 
+from repos.models import RepositoryManager, Webhook
 from repos.work import queue_sync
 from tests.support.jobs import run_pending_jobs
 
@@ -358,12 +360,16 @@ ADMINISTRATION = [
     "user-settings/code-tokens",
     "settings/code-sources",
     "settings/code-sources/edit?id=github",
+    "repo?repo=acme/tools&tab=settings&find=ada",
 ]
 
 
 def test_pages_for_those_who_signed_in_are_accessible_and_fit(
-    open_page, site, client, administrator
+    open_page, site, client, administrator, demo, make_user
 ):
+    make_user("ada")
+    RepositoryManager.objects.create(repository=demo, user=administrator)
+    Webhook.objects.create(repository=demo, created_at=timezone.now())
     client.force_login(administrator)
     session = client.cookies["sourcegraph_session"].value
     page, axe = open_page("keys"), Axe()
