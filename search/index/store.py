@@ -134,6 +134,7 @@ class IndexStore(IndexDirectory):
             skipped=manifest.skipped,
             options=manifest.options,
         )
+        self._let_go()
         with self._mutex:
             self._generations[commit, group] = _Cached(generation, scope, stamp)
             self._generations.move_to_end((commit, group))
@@ -181,13 +182,19 @@ class IndexStore(IndexDirectory):
         Raises:
             CorruptIndex: one of them is damaged.
         """
-        names = [path.stem for path in self.segment_files()]
-        with self._mutex:
-            for gone in self._segments.keys() - set(names):
-                del self._segments[gone]
-        segments = [self.open_segment(name) for name in names]
+        self._let_go()
+        segments = [self.open_segment(path.stem) for path in self.segment_files()]
         segments = [each for each in segments if digest in ("", each.meta.options)]
         return sorted(segments, key=lambda each: -len(each.content))
+
+    def _let_go(self) -> None:
+        """Forget segments that were merged or collected: open files keep their disk space."""
+        with self._mutex:
+            for name in [each for each, kept in self._segments.items() if not kept.path.exists()]:
+                del self._segments[name]
+            for key, cached in list(self._generations.items()):
+                if not all(each.path.exists() for each in cached.generation.segments):
+                    del self._generations[key]
 
     # Writing
 

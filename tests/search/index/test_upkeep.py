@@ -1,7 +1,9 @@
 """Merging and collecting: what is wanted stays readable, the rest goes away."""
 
+import gc
 import os
 import random
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +45,20 @@ def test_a_generation_that_is_open_stays_readable_after_a_merge_and_a_collection
     merge(store, lambda: [last])
     collect(store, lambda: [(last, "")], grace_s=0)
     assert texts(generation) == history[first]
+
+
+def test_files_that_a_merge_removed_are_not_kept_open(store, history):
+    """They would keep their disk space, of every commit that was ever searched."""
+
+    first, *_, last = history
+    merge(store, lambda: list(history))
+    store.open_generation(first)
+    gc.collect()
+    mapped = Path("/proc/self/maps").read_text().splitlines()
+    ours = [line for line in mapped if str(store.root) in line]
+    assert ours
+    assert [line for line in ours if line.endswith("(deleted)")] == []
+    assert texts(store.open_generation(last)) == history[last]
 
 
 def test_a_merge_drops_what_no_commit_and_no_manifest_wants(store, history):
